@@ -155,7 +155,7 @@ class Recording:
             "topology": str(graph.properties["id"]),
             "topology_name": str(graph.properties["name"]),
             "hops": self._recorder.hops if self._recorder else 0,
-            "tensors": len(log.tensors),
+            "tensors": log.tensors,
             "host": platform.node(),
             **extra,
         }
@@ -195,6 +195,7 @@ class Recording:
                 {*log.components, *read.get("resource", ())} - {""},
                 partial=properties.status == PARTIAL,
                 last=True,
+                accesses=log.accesses_to_tcm(),
             ),
             **of_log,
             "Launch": _launches(properties.launches),

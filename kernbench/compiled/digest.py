@@ -31,7 +31,7 @@ ADDRESSES = ("extent_map", "page_table", "requests", "address_map")
 KERNELS = ("handles", "scratch", "issue", "thread")
 """Modules of ``kernbench.kernels`` that are: what each ``tl`` call passes."""
 
-FOLLOWED = ("tensor_log", "dependencies")
+FOLLOWED = ("dependencies", "recorder")
 """Modules of ``kernbench.replay`` that are: what is found of each operation as it ends."""
 
 MODULES = {
@@ -49,7 +49,6 @@ MODULES = {
     **{f"kernbench.address.{name}": "py" for name in ADDRESSES},
     **{f"kernbench.kernels.{name}": "py" for name in KERNELS},
     **{f"kernbench.replay.{name}": "py" for name in FOLLOWED},
-    "kernbench.replay.op_rows": "py",
 }
 """The compiled modules, each after those whose types it uses, with the ending of what it is compiled from."""
 

@@ -1,5 +1,6 @@
 from kernbench.components.base cimport Component
 from kernbench.components.pe_tcm cimport PortAccess
+from kernbench.program.computing cimport CallSite
 from kernbench.program.operations cimport Op
 from kernbench.program.tile_plans cimport Stage, TilePlan
 from kernbench.sim.ledger cimport Ledger
@@ -19,6 +20,8 @@ cdef class Token(PortAccess):
     cdef readonly long long launch
     cdef PeComponent at
     cdef Op record
+    cdef public CallSite site
+    cdef long long row
     cdef readonly long long number
     cdef long long slot
     cdef double ready, begun, overhead
@@ -38,9 +41,11 @@ cdef class PeComponent(Component):
     cpdef object accept(self, Token token)
     cpdef object go_on(self, Token token)
     cpdef object token_over(self, Token token)
-    @cython.locals(stage=Stage, op=Op, computes=bint, number="long long")
+    @cython.locals(stage=Stage, op=Op, own=Op, site=CallSite, number="long long")
     cpdef object begin_stage(self, Token token)
-    @cython.locals(stage=Stage, op=Op, moves=bint, system=Ledger, rows=StageRows, after=tuple)
+    @cython.locals(
+        stage=Stage, op=Op, own=Op, site=CallSite, moves=bint, access=int, system=Ledger, rows=StageRows, after=tuple
+    )
     cpdef object end_stage(self, Token token, double t_ready, double t_start, double t_end)
     @cython.locals(op=Op)
     cpdef Op stage_op(self, Token token)

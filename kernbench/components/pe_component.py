@@ -9,6 +9,7 @@ from kernbench.components.base import Component, is_users_class
 from kernbench.components.pe_tcm import THROUGH, PortAccess
 from kernbench.components.system import System
 from kernbench.pgraph import Node
+from kernbench.program.computing import CallSite
 from kernbench.program.operations import Op
 from kernbench.program.tile_plans import Stage, TilePlan
 from kernbench.sim.node import Link
@@ -39,6 +40,10 @@ class Token(PortAccess):
         """Of a simple command: called exactly once, when the last stage is over."""
         self.written = written
         """Called whenever memory has committed one of its DMA writes."""
+        self.site: CallSite | None = None
+        """Of a simple command whose stages are recorded together: its call site."""
+        self.row = -1
+        """Where they are."""
         self.pipeline: Any = None
         """The composite that it is a tile of (of the scheduler's class)."""
         self.index = 0
@@ -128,13 +133,14 @@ class PeComponent(Component):
         stage = token.plan.stages[token.index]
         token.at = self
         token.slot = -1
-        computes = stage.kind in _COMPUTING
-        if self._own or self.system.stages_seen or (token.op is not None and computes):
+        site, own = token.site, token.op if stage.kind in _COMPUTING else None
+        if self._own or self.system.stages_seen or (own is not None and site is None):
+            token.site = None
             token.record = op = self.stage_op(token)
             token.number = op.id
             return
         token.record = None
-        token.number = number = self.system.next_op_id()
+        token.number = number = self.system.next_op_id() if own is None else own.id
         token.after = token.previous
         token.previous = (number,)
 
@@ -150,7 +156,17 @@ class PeComponent(Component):
         if not moves:
             system.note_work(token.launch, self.resource, t_start, t_end)
         rows = system.stage_rows
-        if rows is not None:
+        site = token.site
+        if site is not None:
+            own = token.op
+            assert own is not None
+            assert rows is not None
+            access = token.in_row + system.traced if token.in_row and token.transaction is None else 0
+            token.row = rows.add_part(
+                token.row, token.index, own, site, self.resource, token.number,
+                token.id if moves else token.slot, access if moves else 0, t_ready, t_start, t_end,
+            )  # fmt: skip
+        elif rows is not None:
             after = token.after
             rows.add_stage(
                 token.number, token.parent, stage.kind, stage.label, self.resource, stage.nbytes,

@@ -31,8 +31,11 @@ class PeFetchStore(PeComponent):
         token.ready, token.begun, token.overhead = ready, begun, overhead
         token.got = -1.0
         if begun + overhead > ready:
+            token.site = None  # its port is asked for later than it came
+            token.in_row = False
             self.clock.step_at(begun + overhead, token, 0)
         else:
+            token.in_row = token.site is not None
             self.go_on(token)
 
     def go_on(self, token: Token) -> None:

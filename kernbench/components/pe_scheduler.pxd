@@ -1,6 +1,7 @@
 from kernbench.components.pe_component cimport PeComponent, Token
 from kernbench.program.computing cimport Compute
 from kernbench.program.tile_plans cimport TilePlan
+from kernbench.sim.rows cimport StageRows
 
 cimport cython
 
@@ -20,7 +21,7 @@ cdef class PeScheduler(PeComponent):
 
     @cython.locals(overhead=double)
     cpdef object submit(self, object command, object done)
-    @cython.locals(work=Compute, pipeline=Pipeline)
+    @cython.locals(work=Compute, pipeline=Pipeline, token=Token, rows=StageRows)
     cpdef object _dispatch(self, object command, object done)
     @cython.locals(pipeline=Pipeline, tile=TilePlan, token=Token)
     cpdef object _feed(self, object made_room=*)

@@ -72,7 +72,10 @@ class PeScheduler(PeComponent):
     def _dispatch(self, command: EngineCommand | c.Composite, done: Callable[[], None]) -> None:
         if isinstance(command, Compute):
             work: Compute = command
-            self._start(Token(work.plan, work.op, work.op, done))
+            rows = self.system.stage_rows
+            token = Token(work.plan, work.op, work.op, done)
+            token.site = work.site if rows is not None and rows.takes_computed else None
+            self._start(token)
             return
         if isinstance(command, c.Composite):
             pipeline = Pipeline(command, self._tiles(command), self.clock.time)

@@ -47,6 +47,7 @@ cdef class PortAccess(QueuedStep):
     cdef Way way
     cdef long long of_op, port_bytes
     cdef double asked, got
+    cdef bint in_row
     cdef Transaction transaction
 
     @cython.locals(way=Way)

@@ -114,7 +114,7 @@ class PeTcm(Memory):
             return
         del system.in_flight[access.id]
         rows = system.access_rows
-        if rows is not None:
+        if rows is not None and not access.in_row:
             way = access.way
             assert way is not None
             rows.add_access(
@@ -178,6 +178,8 @@ class PortAccess(QueuedStep):
         self.of_op = -1
         """The operation that it is part of."""
         self.port_bytes = 0
+        self.in_row = False
+        """Whether it is recorded with the stage of a command that it belongs to."""
         self.asked = self.got = 0.0
         """When it asked for the port, and had it, ns."""
         self.transaction: Transaction | None = None

@@ -13,6 +13,9 @@ from kernbench.topology import names
 Intervals = np.ndarray[Any, np.dtype[np.float64]]
 """A row of when they begin and one of when they end."""
 
+_AT_ONCE = 1 << 16
+"""Intervals that are summed up at a time: of millions there is room for no copies."""
+
 
 class LaunchTimes:
     """Sums up what was ``worked`` for launches (:class:`~kernbench.sim.ledger.Ledger`), PE by PE."""
@@ -24,26 +27,40 @@ class LaunchTimes:
         """The times of PE ``target``, whose kernel of ``launch`` ran from ``begin`` to ``end``."""
         dma = self._taken(launch, target, "pe_dma")
         engines = [self._taken(launch, target, part) for part in ("pe_gemm", "pe_math")]
-        compute = np.concatenate(engines, axis=1)
+        compute = _both(*engines)
         for part in ("pe_cpu", "pe_scheduler", "pe_ipcq"):
             self._taken(launch, target, part)
         return PeTimes(
             exec_ns=end - begin,
             dma_ns=covered_ns(dma, begin, end),
             compute_ns=covered_ns(compute, begin, end),
-            wait_ns=end - begin - covered_ns(np.concatenate((dma, compute), axis=1), begin, end),
+            wait_ns=end - begin - covered_ns(_both(dma, compute), begin, end),
         )
 
     def _taken(self, launch: Launch, target: Target, part: str) -> Intervals:
         rows = self._worked.get(launch.id, {}).pop(names.pe_part(*target, part), None)
-        return np.array([() if rows is None else np.frombuffer(rows.column(end, "d")) for end in (0, 1)])
+        found: Intervals = np.zeros((2, 0)) if rows is None else rows.rows(np.float64).reshape(-1, 2).T
+        return found
+
+
+def _both(first: Intervals, second: Intervals) -> Intervals:
+    """The intervals of two; no copy of millions where one has none."""
+    if not (first.size and second.size):
+        return first if first.size else second
+    return np.concatenate((first, second), axis=1)
 
 
 def covered_ns(times: Intervals, begin: float, end: float) -> float:
     """The length within ``[begin, end]`` of the union of intervals, ns."""
     starts, stops = times
-    order = np.lexsort((stops, starts))
-    start, stop = starts[order], np.minimum(stops[order], end)
-    reached = np.maximum.accumulate(np.concatenate(([begin], stop)))[:-1]
-    gained = np.where(stop > reached, stop - np.maximum(start, reached), 0.0)
-    return float(np.cumsum(np.append(0.0, gained))[-1])  # one after the other, unlike np.sum
+    order = None if (starts[1:] > starts[:-1]).all() else np.lexsort((stops, starts))
+    covered, reached = 0.0, begin
+    for first in range(0, len(starts), _AT_ONCE):
+        some: Any = slice(first, first + _AT_ONCE)
+        some = some if order is None else order[some]
+        start, stop = starts[some], np.minimum(stops[some], end)
+        ends = np.maximum.accumulate(np.concatenate(([reached], stop)))
+        gained = np.where(stop > ends[:-1], stop - np.maximum(start, ends[:-1]), 0.0)
+        covered = float(np.cumsum(np.append(covered, gained))[-1])  # one after the other, unlike np.sum
+        reached = float(ends[-1])
+    return covered

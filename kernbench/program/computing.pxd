@@ -10,12 +10,14 @@ cdef class CallSite:
     cdef readonly long long nbytes
     cdef readonly TilePlan plan
     cdef readonly bint knowable
+    cdef public long long form, form_of
 
     @cython.locals(made=Compute)
     cdef Compute command(self, Op op)
 
 cdef class Compute:
     cdef readonly Op op
+    cdef readonly CallSite site
     cdef readonly TilePlan plan
 
 cdef class Gemm(Compute):

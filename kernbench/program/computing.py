@@ -38,12 +38,15 @@ class CallSite:
         """Whether the result is known where the operands are, as it is index arithmetic."""
         self.nbytes = plan.stages[0].nbytes + plan.stages[2].nbytes
         """What it moves between TCM and registers."""
+        self.form, self.form_of = -1, -1
+        """What a recorder calls it, and which recorder that was."""
 
     def command(self, op: Op) -> Compute:
         """The command of the call ``op``."""
         made: Compute = Gemm.__new__(Gemm) if self.kind == "gemm" else Math.__new__(Math)
         made.op = op
         made.plan = self.plan
+        made.site = self
         return made
 
 
@@ -53,6 +56,7 @@ class Compute:
     def __init__(self, op: Op, plan: TilePlan) -> None:
         self.op = op
         self.plan = plan
+        self.site: CallSite | None = None
 
     @property
     def in_bytes(self) -> int:

@@ -22,7 +22,6 @@ from kernbench.replay.dependencies import Dependency, DependencyBuilder
 from kernbench.replay.executor import FAILURES, Executor, freeze, named
 from kernbench.replay.memory_store import SimulatedMemory
 from kernbench.replay.op_checks import OpChecks
-from kernbench.replay.op_record import OpRecord
 from kernbench.replay.oplog import OpLog
 from kernbench.replay.races import RaceDetector, Thread
 from kernbench.replay.semantics import compute
@@ -99,7 +98,7 @@ class DataPlane(Instrument):
         """Log a finished operation; one that touches no memory takes effect now."""
         if op.kind == "tile":  # it takes time only
             if self._recorded and op.moved:
-                self.log.tensors.follow(op, self.names)
+                self.log.follow(op, self.names)
             self.stage_done(op)
             return
         served = self._in_effect.pop(op.id, None)
@@ -117,7 +116,7 @@ class DataPlane(Instrument):
         dependencies: list[Dependency] = []
         if self._recorded:
             dependencies = self._dependencies.add(op)
-            self.log.tensors.follow(op, self.names)
+            self.log.follow(op, self.names)
         if not has_values(op):
             return dependencies
         self.races.access(op)
@@ -244,7 +243,7 @@ class DataPlane(Instrument):
             if self._replay is not None:
                 self._replay.memory.forget(region)
 
-    def writer(self, regions: Sequence[Region], offset: int) -> Op | OpRecord | None:
+    def writer(self, regions: Sequence[Region], offset: int) -> Op | None:
         """The operation that wrote byte ``offset`` of ``regions`` (taken as one run) last, if any."""
         for region in regions:
             if offset < region.nbytes:
@@ -279,7 +278,7 @@ class DataPlane(Instrument):
             raise named(op, error) from error
         return value if "data" in op.params else freeze(value)
 
-    def _waits_for(self, regions: Sequence[Region]) -> Op | OpRecord | None:
+    def _waits_for(self, regions: Sequence[Region]) -> Op | None:
         """The operation whose result ``regions`` wait for, if they do."""
         for region in regions:
             op_id = self.memory.pending(region)
@@ -287,7 +286,7 @@ class DataPlane(Instrument):
                 return self._find(op_id)
         return None
 
-    def _find(self, op_id: int) -> Op | OpRecord | None:
+    def _find(self, op_id: int) -> Op | None:
         """The operation of that number, whether it is over or only in effect."""
         served = self._in_effect.get(op_id)
         return self.log.find(op_id) if served is None else served[0]

@@ -1,143 +1,114 @@
-"""The operations of a run in the order of their effects, in columns, and their tables for the run archive.
-
-A long run has millions of operations, so none is kept as an object: numbers go into typed arrays, texts into
-lists of the distinct ones with a code for each row (:class:`~kernbench.replay.coded.Coded`). An
-:class:`~kernbench.replay.op_record.OpRecord` reads one row.
-"""
+"""The operations of a run in the order of their effects, and their tables for the run archive."""
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from kernbench.program.operations import Operand, Region
-from kernbench.replay.coded import Coded
-from kernbench.replay.op_record import OUTPUT, OpRecord
-from kernbench.replay.op_rows import OpRows
-from kernbench.replay.tensor_log import TensorLog
+from kernbench.program.operations import Op, Operand, Region
+from kernbench.replay.expanded import Columns, expanded
+from kernbench.replay.recorder import LAYOUT, OUTPUT, Recorder
 
 Table = dict[str, Any]
 """Columns by name: numpy arrays for numbers, lists for strings, all of one length."""
 
-LabelKey = tuple[str, tuple[tuple[int, ...], ...], tuple[int, ...] | None, str]
-"""The parts of a label: name, shapes of inputs, shape and type of the output."""
 
-
-class OpLog(OpRows):
-    """Finished operations, in report order; append-only.
+class OpLog(Recorder):
+    """Finished operations in report order, and the run's tensors in the order in which they were made.
 
     ``tile`` operations are kept like all others: they carry the timing of a composite's stages.
     """
 
     def __init__(self) -> None:
-        self._integers = {name: array("q") for name in ("id", "launch", "parent", "bytes")}
-        self._times = {name: array("d") for name in ("t_ready", "t_start", "t_end")}
-        self._texts: dict[str, Coded[Any]] = {
-            name: Coded(str) for name in ("kind", "name", "stage", "component", "source")
-        }
-        self._texts["label"] = Coded(_label)
-        # Rows of one operation's transactions, operands and dependencies adjoin; these are where each ends.
-        self._ends = {name: array("q") for name in ("moved", "operand", "edge")}
-        self._moved = array("q")
-        self._operand = {n: array("q") for n in ("position", "handle", "address")}
-        self._operand_texts: dict[str, Coded[Any]] = {"shape": Coded(_shape), "dtype": Coded(str)}
-        self._region_end = array("q")
-        self._region = {n: array("q") for n in ("addr", "bytes")}
-        self._edge_on = array("q")
-        self._edge_hazard: Coded[str] = Coded(str)
-        self.tensors = TensorLog()
-        """The run's tensors and their accesses."""
-        texts, of_operands = [*self._texts.values()], [*self._operand_texts.values()]
-        super().__init__(
-            [text.codes for text in (*texts, *of_operands, self._edge_hazard)],
-            [
-                [*self._integers.values(), *self._times.values(), *_rows(texts), *self._ends.values()],
-                [*self._operand.values(), *_rows(of_operands), self._region_end],
-                [*self._region.values()],
-                [self._edge_on, self._edge_hazard.rows],
-                [self._moved],
-            ],
-        )
+        Recorder.__init__(self)
+        self._tensors: list[tuple[str, Sequence[int], str, int, str]] = []
+        self._placed: dict[tuple[int, str], int] = {}
+        self._state = (-1, -1)
+        self._found: dict[str, Columns] = {}
+        self._ends: dict[str, Any] = {}
 
-    def __iter__(self) -> Iterator[OpRecord]:
-        return (OpRecord(self, row) for row in range(len(self)))
+    def __iter__(self) -> Iterator[Op]:
+        return (self[row] for row in range(len(self)))
 
-    def __getitem__(self, row: int) -> OpRecord:
-        """The operation that was reported as number ``row``."""
+    def __getitem__(self, row: int) -> Op:
+        """The operation that was reported as number ``row``, without its values and parameters."""
         if not 0 <= row < len(self):
             raise IndexError(row)
-        return OpRecord(self, row)
+        found, texts = self._columns(), self._texts()
+        op = {name: column[row].item() for name, column in found["op"].items()}
+        operands = [self._operand(at) for at in self._span("op", "operand", row)]
+        moved, edges = self._span("op", "moved", row), self._span("op", "edge", row)
+        on, why = (found["edge"][name][edges.start : edges.stop].tolist() for name in ("on", "hazard"))
+        return Op(
+            **{name: op[name] for name in ("id", "launch", "parent", "t_ready", "t_start", "t_end")},
+            **{name: texts[op[name]] for name in ("kind", "name", "component", "stage", "source")},
+            inputs=tuple(operand for position, operand in operands if position != OUTPUT),
+            output=next((operand for position, operand in operands if position == OUTPUT), None),
+            nbytes=op["bytes"],
+            transactions=found["moved"]["txn"][moved.start : moved.stop].tolist(),
+            after=[(one, texts[hazard]) for one, hazard in zip(on, why, strict=True)],
+        )
 
-    def integers(self) -> dict[str, array[int]]:
-        """The columns of whole numbers."""
-        self.gather()
-        return self._integers
-
-    def times(self) -> dict[str, array[float]]:
-        """The columns of times, ns."""
-        self.gather()
-        return self._times
-
-    def texts(self) -> dict[str, Coded[Any]]:
-        """The columns of texts."""
-        self.gather()
-        return self._texts
-
-    def find(self, op_id: int) -> OpRecord | None:
+    def find(self, op_id: int) -> Op | None:
         """The operation with that id, if it has been reported."""
-        rows = np.flatnonzero(self._ids() == op_id)
-        return OpRecord(self, int(rows[0])) if len(rows) else None
+        rows = np.flatnonzero(self._columns()["op"]["id"] == op_id)
+        return self[int(rows[0])] if len(rows) else None
 
     @property
     def components(self) -> set[str]:
         """Names of the components that carried operations out."""
-        return {name for name in self.texts()["component"].to_list() if name}
+        texts = self._texts()
+        return {texts[one] for one in np.unique(self._columns()["op"]["component"]).tolist()} - {""}
 
     def dependencies(self) -> Iterator[tuple[int, int, str]]:
         """All ``(op, on, hazard)``, in report order of ``op``."""
-        return zip(self._edge_ops().tolist(), self._edge_on, self._edge_hazard.to_list(), strict=True)
+        table = self._of_ops("edge")
+        return zip(table["op"].tolist(), table["on"].tolist(), self._words(table["hazard"]), strict=True)
 
-    def dependencies_of(self, row: int) -> list[tuple[int, str]]:
-        """``(op id, hazard)`` of the operation of a row."""
-        rows = self._span("edge", row)
-        return [(self._edge_on[at], self._edge_hazard[at]) for at in rows]
+    # -- tensors ----------------------------------------------------------------------------------------
 
-    def transactions_of(self, row: int) -> list[int]:
-        """Ids of the transactions that carried out the operation of a row."""
-        rows = self._span("moved", row)
-        return list(self._moved[rows.start : rows.stop])
+    @property
+    def tensors(self) -> int:
+        """How many tensors were made."""
+        return len(self._tensors)
 
-    def operands_of(self, row: int) -> list[tuple[int, Operand]]:
-        """``(position, operand)`` of the operation of a row, inputs first."""
-        return [(self._operand["position"][at], self._operand_at(at)) for at in self._span("operand", row)]
+    def add_tensor(self, name: str, shape: Sequence[int], dtype: str, nbytes: int, memory: str) -> int:
+        """A tensor of ``nbytes`` in one copy was made in ``memory``; returns its number, from 0."""
+        self._tensors.append((name, shape, dtype, nbytes, memory))
+        return len(self._tensors) - 1
 
-    def _span(self, what: str, row: int) -> range:
-        """The rows of an operation's transactions, operands or dependencies."""
-        self.gather()
-        ends = self._ends[what]
-        return range(_start(ends, row), ends[row])
+    def rename_tensor(self, tensor: int, name: str) -> None:
+        """A tensor that had a number alone is called ``name``."""
+        self._tensors[tensor] = (name, *self._tensors[tensor][1:])
 
-    def _edge_ops(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """The operation of each dependency."""
-        ids = self._ids()
-        return np.repeat(ids, _counts(self._ends["edge"]))
+    def place_tensor(self, tensor: int, component: str, nbytes: int) -> None:
+        """``nbytes`` of a tensor lie in the memory ``component``."""
+        self._placed[tensor, component] = self._placed.get((tensor, component), 0) + nbytes
+
+    # -- tables -----------------------------------------------------------------------------------------
 
     def tables(self) -> dict[str, Table]:
-        """The archive's tables ``Op``, ``Operand``, ``Region``, ``DependsOn``, ``Awaited``, and of tensors.
+        """The archive's tables of operations and of tensors.
 
         Times in ns, sizes in bytes. A dependency on an operation that never finished, because the run failed
-        before, is left out; a part of such an operation stands for itself (``parent`` is -1).
+        before, is left out, and so is an access by one; a part of such an operation stands for itself
+        (``parent`` is -1).
         """
+        ids = self._columns()["op"]["id"]
+        edges = self._of_ops("edge")
+        known = np.isin(edges["on"], ids)
         return {
             "Op": self._op_table(),
             "Operand": self.operand_table(),
             "Region": self.region_table(),
-            "DependsOn": self._depends_on_table(),
-            "Awaited": self._awaited_table(),
-            **self.tensors.tables(self._ids()),
+            "DependsOn": {
+                **{name: edges[name][known] for name in ("op", "on")},
+                "hazard": self._words(edges["hazard"][known]),
+            },
+            "Awaited": self._of_ops("moved"),
+            **self._tensor_tables(ids),
         }
 
     def operand_table(self) -> Table:
@@ -146,106 +117,151 @@ class OpLog(OpRows):
         ``position`` counts inputs from 0 and is -1 for the output; ``handle`` and ``address`` are -1 where
         there is none; ``shape`` is text such as ``64x32``.
         """
+        table = self._of_ops("operand")
         return {
-            "op": np.repeat(self._ids(), _counts(self._ends["operand"])),
-            **{name: np.array(column, np.int64) for name, column in self._operand.items()},
-            **{name: column.to_list() for name, column in self._operand_texts.items()},
+            **{name: table[name].astype(np.int64) for name in ("op", "position", "handle", "address")},
+            **{name: self._words(table[name]) for name in ("shape", "dtype")},
         }
 
     def region_table(self) -> Table:
         """A row for each run of physical bytes of an operand: ``op position addr bytes``, in memory order."""
-        operands = self.operand_table()
-        counts = _counts(self._region_end)
+        operands, regions = self._of_ops("operand"), self._columns()["region"]
         return {
-            "op": np.repeat(operands["op"], counts),
-            "position": np.repeat(operands["position"], counts),
-            **{name: np.array(column, np.int64) for name, column in self._region.items()},
+            **{n: np.repeat(operands[n].astype(np.int64), operands["region"]) for n in ("op", "position")},
+            **{name: regions[name] for name in ("addr", "bytes")},
         }
 
-    def _operand_at(self, at: int) -> Operand:
-        shape = self._operand_texts["shape"][at]
-        handle, address = self._operand["handle"][at], self._operand["address"][at]
-        return Operand(
-            () if shape == "scalar" else tuple(map(int, shape.split("x"))),
-            self._operand_texts["dtype"][at],
-            None if handle < 0 else handle,
-            None if address < 0 else address,
-            tuple(
-                Region(self._region["addr"][i], self._region["bytes"][i])
-                for i in range(_start(self._region_end, at), self._region_end[at])
-            ),
-        )
+    def accesses_to_tcm(self) -> Table:
+        """The transactions that are recorded with the stages of commands: ``id op src nbytes hops is_write``,
 
-    def _ids(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        return np.array(self.integers()["id"], np.int64)
+        and when they asked for their port, had it and were through, ns.
+        """
+        found = self._columns()["tcm"]
+        return {**found, "src": self._words(found["src"])}
 
     def _op_table(self) -> Table:
-        parents = np.array(self.integers()["parent"], np.int64)
-        text = {name: column.to_list() for name, column in self._texts.items()}
-        number = {name: np.array(column, np.int64) for name, column in self._integers.items()}
+        found = self._columns()["op"]
+        words = ("kind", "name", "stage", "component", "source", "label")
+        text = {name: self._words(found[name]) for name in words}
         return {
-            "number": number["id"],
+            "number": found["id"],
             **{name: text[name] for name in ("kind", "name", "stage", "component")},
-            "launch": number["launch"],
-            "parent": np.where(np.isin(parents, number["id"]), parents, -1),
-            "bytes": number["bytes"],
-            **self._sizes(text["kind"]),
-            **{name: np.array(column, np.float64) for name, column in self._times.items()},
-            "source": text["source"],
-            "label": text["label"],
+            "launch": found["launch"].astype(np.int64),
+            "parent": np.where(np.isin(found["parent"], found["id"]), found["parent"], -1),
+            "bytes": found["bytes"],
+            **self._sizes(),
+            **{name: found[name] for name in ("t_ready", "t_start", "t_end")},
+            **{name: text[name] for name in ("source", "label")},
         }
 
-    def _sizes(self, kinds: list[str]) -> Table:
+    def _sizes(self) -> Table:
         """Columns ``m k n flops dtype``: of GEMMs their sizes, of every operation the type of its result."""
-        mkn = np.zeros((len(kinds), 3), np.int64)
-        dtypes = [""] * len(kinds)
-        for row, kind in enumerate(kinds):
-            operands = dict(self.operands_of(row))
-            if OUTPUT in operands:
-                dtypes[row] = operands[OUTPUT].dtype
-            if kind == "gemm" and len(operands[0].shape) == len(operands[1].shape) == 2:
-                mkn[row] = (*operands[0].shape, operands[1].shape[1])
-        m, k, n = mkn.T
-        return {"m": m, "k": k, "n": n, "flops": 2 * m * k * n, "dtype": dtypes}
-
-    def _depends_on_table(self) -> Table:
-        op = self._edge_ops()
-        on = np.array(self._edge_on, np.int64)
-        known = np.isin(on, self._ids())
-        hazards = self._edge_hazard.to_list()
-        if not known.all():
-            hazards = [h for h, keep in zip(hazards, known, strict=True) if keep]
-        return {"op": op[known], "on": on[known], "hazard": hazards}
-
-    def _awaited_table(self) -> Table:
+        found, texts = self._columns(), self._texts()
+        ops, operands = found["op"], found["operand"]
+        row = np.repeat(np.arange(len(self)), ops["operand"])
+        dtype = np.full(len(self), len(texts))
+        of_output = operands["position"] == OUTPUT
+        dtype[row[of_output]] = operands["dtype"][of_output]
+        # Of each code of a shape its extents, where there are two of them.
+        matrices = [key if type(key) is tuple and len(key) == 2 else (-1, -1) for key in self.codes]
+        extents = np.array([*matrices, (-1, -1)], np.int64)
+        shapes = np.full((2, len(self), 2), -1)
+        for side in (0, 1):
+            there = operands["position"] == side
+            shapes[side, row[there]] = extents[operands["shape"][there]]
+        product = (ops["kind"] == self.codes.get("gemm", -1)) & (shapes >= 0).all(axis=(0, 2))
+        words = [*texts, ""]
+        m, k, n = (np.where(product, one, 0) for one in (shapes[0, :, 0], shapes[0, :, 1], shapes[1, :, 1]))
         return {
-            "op": np.repeat(self._ids(), _counts(self._ends["moved"])),
-            "txn": np.array(self._moved, np.int64),
+            "m": m,
+            "k": k,
+            "n": n,
+            "flops": 2 * m * k * n,
+            "dtype": [words[one] for one in dtype.tolist()],
         }
 
+    def _tensor_tables(self, ops: Any) -> dict[str, Table]:
+        columns = zip(*self._tensors, strict=True) if self._tensors else ((),) * 5
+        name, shape, dtype, nbytes, memory = map(list, columns)
+        placed, access = self._placed, self._columns()["access"]
+        known = np.isin(access["op"], ops)
+        access = {name: column[known] for name, column in access.items()}
+        return {
+            "Tensor": {
+                "number": np.arange(self.tensors),
+                "name": name,
+                "shape": ["x".join(map(str, one)) for one in shape],
+                "dtype": dtype,
+                "bytes": np.array(nbytes, np.int64),
+                "memory": memory,
+            },
+            "Placed": {
+                "tensor": np.array([tensor for tensor, _ in placed], np.int64),
+                "component": [component for _, component in placed],
+                "bytes": np.array(list(placed.values()), np.int64),
+            },
+            "Access": {
+                **access,
+                "tensor": access["tensor"].astype(np.int64),
+                "is_write": access["is_write"] != 0,
+            },
+        }
 
-def _rows(texts: Sequence[Coded[Any]]) -> list[array[int]]:
-    return [text.rows for text in texts]
+    # -- columns ----------------------------------------------------------------------------------------
+
+    def _columns(self) -> dict[str, Columns]:
+        """The columns of all rows so far, with those of commands as what they stand for."""
+        state = len(self), self.accesses.count
+        if self._state != state:
+            tables = zip(LAYOUT.items(), self.words(), strict=True)
+            rows = {name: words.rows(layout) for (name, layout), words in tables}
+            self._found, self._state = expanded(rows, [*self.forms], self.codes), state
+            self._ends = {}
+        return self._found
+
+    def _span(self, table: str, of: str, row: int) -> range:
+        """The rows of table ``of`` that belong to a row of ``table``."""
+        counts = self._columns()[table][of]
+        if of not in self._ends:
+            self._ends[of] = np.cumsum(counts)
+        end = int(self._ends[of][row])
+        return range(end - int(counts[row]), end)
+
+    def _operand(self, at: int) -> tuple[int, Operand]:
+        """An operand, with its position."""
+        found, texts = self._columns(), self._texts()
+        position, _, handle, address, shape, dtype = (
+            column[at].item() for column in found["operand"].values()
+        )
+        where = self._span("operand", "region", at)
+        addr, nbytes = (
+            found["region"][name][where.start : where.stop].tolist() for name in ("addr", "bytes")
+        )
+        regions = tuple(map(Region, addr, nbytes))
+        known = [None if number < 0 else number for number in (handle, address)]
+        return position, Operand([*self.codes][shape], texts[dtype], known[0], known[1], regions)
+
+    def _of_ops(self, table: str) -> Columns:
+        """The columns of a table of rows of operations, with the operation of each."""
+        found = self._columns()
+        return {"op": np.repeat(found["op"]["id"], found["op"][table]), **found[table]}
+
+    def _words(self, codes: Any) -> list[str]:
+        return [*map(self._texts().__getitem__, codes.tolist())]
+
+    def _texts(self) -> list[str]:
+        """The text of each code."""
+        return [*map(_text, self.codes)]
 
 
-def _label(key: LabelKey) -> str:
-    """An operation in one phrase: ``dot 64x32 32x16 -> 64x16 f16``."""
+def _text(key: Any) -> str:
+    """What a code stands for in words; an operation in one phrase: ``dot 64x32 32x16 -> 64x16 f16``."""
+    if type(key) is str:
+        return key
+    if not key or type(key[0]) is int:
+        return "x".join(map(str, key)) or "scalar"
     name, inputs, output, dtype = key
-    words = [name, *map(_shape, inputs)]
+    words = [name, *map(_text, inputs)]
     if output is not None:
-        words += ["->", _shape(output), dtype]
+        words += ["->", _text(output), dtype]
     return " ".join(words)
-
-
-def _shape(shape: tuple[int, ...]) -> str:
-    return "x".join(map(str, shape)) or "scalar"
-
-
-def _start(ends: array[int], row: int) -> int:
-    return ends[row - 1] if row else 0
-
-
-def _counts(ends: array[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
-    counts = np.array(ends, np.int64)
-    counts[1:] -= counts[:-1].copy()
-    return counts

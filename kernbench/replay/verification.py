@@ -13,10 +13,9 @@ from kernbench import dtypes
 from kernbench.errors import VerificationError
 from kernbench.program.operations import Op
 from kernbench.replay.bounded import Bounded
-from kernbench.replay.op_record import OpRecord
 from kernbench.replay.patterns import where_wrong
 
-Writer = Callable[[tuple[int, ...]], Op | OpRecord | None]
+Writer = Callable[[tuple[int, ...]], Op | None]
 """From the index of an element to the operation that wrote it last, if that is known."""
 
 
@@ -145,11 +144,11 @@ def _allowance(expected: ArrayLike | Bounded, dtype: str, tolerance: float | Non
     return f"tolerance {tolerance:g} ({remedy})" if tolerance else "integers must be equal"
 
 
-def describe(op: Op | OpRecord) -> str:
+def describe(op: Op) -> str:
     """An operation in a message: ``gemm/dot (op 17) on sip0.cube0.pe0.pe_gemm at 1234.5 ns, mine.py:12``."""
     at = f", {op.source}" if op.source else ""
     where, time = op.component or "no component", op.t_end
-    if not op.component and isinstance(op, Op) and op.order is not None:  # not finished yet
+    if not op.component and op.order is not None:  # not finished yet
         sip, cube, pe = op.order.thread[1]
         where, time = f"sip{sip}.cube{cube}.pe{pe}", op.t_effect
     return f"{op.kind}/{op.name} (op {op.id}) on {where} at {time:.9g} ns{at}"

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from kernbench.errors import UsageError, VerificationError
 from kernbench.program.operations import Op, Region
 from kernbench.replay import Bounded, compare
-from kernbench.replay.op_record import OpRecord
 from kernbench.runtime.placement import TensorShard, distinct
 from kernbench.runtime.values import own_copy, real_numbers
 
@@ -109,8 +108,8 @@ def _holders(shards: list[TensorShard], wrong: NDArray[np.bool_]) -> str:
 
 def _writer(
     shards: list[TensorShard], itemsize: int, data: DataPlane
-) -> Callable[[tuple[int, ...]], Op | OpRecord | None]:
-    def writer(index: tuple[int, ...]) -> Op | OpRecord | None:
+) -> Callable[[tuple[int, ...]], Op | None]:
+    def writer(index: tuple[int, ...]) -> Op | None:
         for shard in shards:
             if all(s.start <= i < s.stop for i, s in zip(index, shard.index, strict=True)):
                 local: Any = tuple(i - s.start for i, s in zip(index, shard.index, strict=True))

@@ -179,8 +179,8 @@ class TensorFactory:
     ) -> tuple[int, list[NamedShard]]:
         """Let the data plane know which bytes are the tensor's, and the record where they lie."""
         data, addresses = self.storage.data, self.storage.driver.machine.addresses
-        log = data.log.tensors
-        number = log.add(name, sizes, kind.name, allocation.nbytes, allocation.memory)
+        log = data.log
+        number = log.add_tensor(name, sizes, kind.name, allocation.nbytes, allocation.memory)
         shards = []
         for shard in allocation.shards:
             assert shard.pa is not None
@@ -191,7 +191,7 @@ class TensorFactory:
             )
             data.names.add(shards[-1])
             for pa, nbytes in addresses.split(shard.pa, shard.nbytes):
-                log.place(number, addresses.resolve(pa).component, nbytes)
+                log.place_tensor(number, addresses.resolve(pa).component, nbytes)
         return number, shards
 
     def _before_making(self) -> None:
@@ -212,7 +212,7 @@ def _rename(
     name = f"{argument}.{number}" if argument in alive._names else argument
     alive._names.add(name)
     data = alive.storage.data
-    data.log.tensors.rename(number, name)
+    data.log.rename_tensor(number, name)
     for shard in shards:
         data.names.add(shard._replace(tensor=name))
     return name

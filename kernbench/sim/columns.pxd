@@ -11,9 +11,15 @@ cdef class Block:
     cdef int append(self, void* data, size_t nbytes) except -1
 
 cdef class Words(Block):
-    cdef Py_ssize_t width
+    cdef readonly Py_ssize_t width
     cpdef int integer(self, long long value) except -1
     cpdef int number(self, double value) except -1
+    cpdef int pair(self, int first, int second) except -1
+    cpdef int blank(self, Py_ssize_t count) except -1
+    cpdef long long integer_at(self, Py_ssize_t place) except? -1
+    cpdef int set_integer(self, Py_ssize_t place, long long value) except -1
+    cpdef int set_number(self, Py_ssize_t place, double value) except -1
+    cpdef int set_pair(self, Py_ssize_t place, int first, int second) except -1
 
 cdef struct Hop:
     long long resource

@@ -5,12 +5,14 @@ Rows that are gathered here are formatted when the run is over. A finished trans
 
 from __future__ import annotations
 
+import struct
 from array import array
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+_LONG, _DOUBLE, _PAIR = struct.Struct("=q"), struct.Struct("=d"), struct.Struct("=ii")
 _BATCH = 8192
 """Rows that wait as tuples before they go into typed arrays: few enough to be small, enough to be cheap."""
 
@@ -34,32 +36,58 @@ class Doubles:
 
 
 class Words:
-    """Rows of ``width`` values, whole numbers or floats, one after the other."""
+    """Rows of ``width`` values of eight bytes, whole numbers or floats, one after the other."""
 
     def __init__(self, width: int) -> None:
         self.width = width
-        self._values: list[float] = []
+        self._data = bytearray()
 
     @property
     def count(self) -> int:
         """Whole rows so far."""
-        return len(self._values) // self.width
+        return len(self._data) // (8 * self.width)
 
     def integer(self, value: int) -> None:
         """The next value is a whole number below 2^63."""
-        self._values.append(value)
+        self._data += _LONG.pack(value)
 
     def number(self, value: float) -> None:
         """The next value is a float."""
-        self._values.append(value)
+        self._data += _DOUBLE.pack(value)
+
+    def pair(self, first: int, second: int) -> None:
+        """The next value is two whole numbers below 2^31."""
+        self._data += _PAIR.pack(first, second)
+
+    def blank(self, count: int) -> None:
+        """The next ``count`` values are set later."""
+        self._data += bytes(8 * count)
+
+    def set_integer(self, place: int, value: int) -> None:
+        """Value number ``place`` of all is that whole number."""
+        _LONG.pack_into(self._data, 8 * place, value)
+
+    def set_number(self, place: int, value: float) -> None:
+        """Value number ``place`` of all is that float."""
+        _DOUBLE.pack_into(self._data, 8 * place, value)
+
+    def set_pair(self, place: int, first: int, second: int) -> None:
+        """Value number ``place`` of all is those two whole numbers."""
+        _PAIR.pack_into(self._data, 8 * place, first, second)
+
+    def integer_at(self, place: int) -> int:
+        """Value number ``place`` of all, a whole number."""
+        found: int = _LONG.unpack_from(self._data, 8 * place)[0]
+        return found
+
+    def rows(self, layout: Any) -> Any:
+        """The rows as an array of that structured type, a view: no row can be added while there is one."""
+        return np.frombuffer(self._data, layout)
 
     def column(self, number: int, typecode: str) -> bytes:
         """The values of column ``number``, as an ``array`` of that type code holds them."""
-        return array(typecode, self._values[number :: self.width]).tobytes()
-
-    def clear(self) -> None:
-        """Let go of all rows."""
-        self._values.clear()
+        values = np.frombuffer(self._data, "f8" if typecode == "d" else "i8")[number :: self.width]
+        return values.astype(typecode).tobytes()
 
 
 class _Rows:

@@ -3,7 +3,7 @@
 cimport cython
 from cpython.buffer cimport PyBuffer_FillInfo
 from libc.stdlib cimport calloc, free, malloc, realloc
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
@@ -85,12 +85,42 @@ cdef class Words(Block):
         self.used += 8
         return 0
 
+    cpdef int pair(self, int first, int second) except -1:
+        cdef int* place
+        if self.used + 8 > self.room:
+            self.reserve(8)
+        place = <int*>(self.data + self.used)
+        place[0], place[1] = first, second
+        self.used += 8
+        return 0
+
+    cpdef int blank(self, Py_ssize_t count) except -1:
+        self.reserve(8 * count)
+        memset(self.data + self.used, 0, 8 * count)
+        self.used += 8 * count
+        return 0
+
+    cpdef int set_integer(self, Py_ssize_t place, long long value) except -1:
+        (<long long*>self.data)[place] = value
+        return 0
+
+    cpdef int set_number(self, Py_ssize_t place, double value) except -1:
+        (<double*>self.data)[place] = value
+        return 0
+
+    cpdef int set_pair(self, Py_ssize_t place, int first, int second) except -1:
+        (<int*>self.data)[2 * place], (<int*>self.data)[2 * place + 1] = first, second
+        return 0
+
+    cpdef long long integer_at(self, Py_ssize_t place) except? -1:
+        return (<long long*>self.data)[place]
+
+    def rows(self, layout):
+        return np.frombuffer(self, layout)
+
     def column(self, Py_ssize_t number, str typecode):
         values = np.frombuffer(self, "f8" if typecode == "d" else "i8")[number::self.width]
         return values.astype(typecode).tobytes()
-
-    def clear(self):
-        self.used = 0
 
 
 HOPS = np.dtype([("resource", "i8"), ("t_in", "f8"), ("t_start", "f8"), ("t_out", "f8"), ("service_ns", "f8"),

@@ -1,3 +1,4 @@
+from kernbench.program.computing cimport CallSite
 from kernbench.program.operations cimport Op
 from kernbench.sim.columns cimport Hops, Numbers, Waits
 from kernbench.sim.transaction cimport Transaction
@@ -8,6 +9,10 @@ cdef class StageRows:
     cdef public bint takes_computed
 
     cpdef object add_computed(self, Op op)
+    cpdef long long add_part(
+        self, long long row, int part, Op op, CallSite site, object component, long long id, long long held, int access,
+        double t_ready, double t_start, double t_end,
+    ) except -2
     cpdef object add_stage(
         self, long long id, Op parent, object stage, object name, object component, long long nbytes,
         long long transaction, double t_ready, double t_start, double t_end, tuple after, object hazard, long long slot,

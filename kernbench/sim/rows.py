@@ -8,6 +8,7 @@ from kernbench.sim.columns import Hops, Numbers, Waits
 from kernbench.sim.transaction import Transaction
 
 if TYPE_CHECKING:
+    from kernbench.program.computing import CallSite
     from kernbench.program.operations import Op
 
 
@@ -20,6 +21,38 @@ class StageRows:
 
     def add_computed(self, op: Op) -> None:
         """Gather an operation among handles that is over."""
+
+    def add_part(
+        self,
+        row: int,
+        part: int,
+        op: Op,
+        site: CallSite,
+        component: str,
+        id: int,
+        held: int,
+        access: int,
+        t_ready: float,
+        t_start: float,
+        t_end: float,
+    ) -> int:
+        """Gather a stage of a command on operands in TCM: fetch, GEMM or MATH, store.
+
+        Args:
+            row: What the stage before gave; -1 with the first.
+            part: 0, 1 or 2.
+            op: The command's operation.
+            site: Its call site.
+            component: Who carried the stage out.
+            id: Number of the stage's operation.
+            held: The transaction of its access to the TCM, -1 for none; of GEMM or MATH the operation that
+                held the slot before it.
+            access: Whether that transaction is to be gathered with it: 0 for no, 2 with its hop, 1 without.
+            t_ready: When its part of the PE received it, ns.
+            t_start: When it began, ns.
+            t_end: When it was over, ns.
+        """
+        return 0
 
     def add_stage(
         self,

@@ -40,6 +40,7 @@ class TraceRecorder(Instrument):
         *,
         partial: bool = False,
         last: bool = False,
+        accesses: Columns | None = None,
     ) -> dict[str, Columns]:
         """All tables by name, rows by transaction number.
 
@@ -47,8 +48,10 @@ class TraceRecorder(Instrument):
         must have even where no transaction went through them. In a ``partial`` run, one that was stopped,
         nothing was busy for longer than that. With ``last`` hops and waits are let go of as they become
         tables, which a trace of millions has no room for twice, and the recorder has none any more.
+        ``accesses`` are those to TCMs that are recorded with operations: ``id op src nbytes hops is_write``,
+        when they asked for the port, had it and were through, ns.
         """
-        rows = self._rows
+        rows = self._rows if accesses is None else _with_accesses(self._rows, accesses, resources)
         numbers = rows.numbers.columns()
         ids, parents, ops, launches, nbytes, counts, *_, submit, done = numbers.values()
         order = np.argsort(ids, kind="stable")
@@ -98,6 +101,17 @@ class TraceRecorder(Instrument):
             "Dealt": _dealt(rows.dst, numbers, order, resources),
             "RowUse": _row_use(ids, resources),
         }
+
+
+def _with_accesses(rows: TransactionRows, accesses: Columns, resources: Sequence[Server]) -> TransactionRows:
+    """``rows``, and transactions of at most one hop at the TCM of the PE."""
+    index = {one.resource: one.index for one in resources}
+    columns = [column if isinstance(column, list) else column.tolist() for column in accesses.values()]
+    for number, op, src, nbytes, hops, is_write, submit, start, done in zip(*columns, strict=True):
+        tcm = f"{src.rpartition('.')[0]}.pe_tcm"
+        kind = "tcm_write" if is_write else "tcm_read"
+        rows.add_access(number, op, kind, src, tcm, nbytes, index[tcm], hops, submit, start, done)
+    return rows
 
 
 def _sums(values: Any, counts: Any) -> Any:

@@ -72,3 +72,40 @@ def test_facts_of_a_run_fit_into_two_gigabytes_where_they_are_made_as_it_is_kept
     assert 1_600_000 < found["hops"] < 2_000_000
     assert found["kept"] < LIMIT
     assert list((tmp_path / "store").glob("worked-out/*/Served.parquet"))
+
+
+LOOP = """
+import json, os
+import numpy as np
+import kernbench as kb
+
+found = []
+
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+def kernel(x, y, tl):
+    h = tl.load(x)
+    for number in range(180_000):
+        if number in (60_000, 179_999):
+            found.append(resident())
+        tl.add(h, h)
+    tl.store(y, h)
+
+def bench(torch):
+    x = torch.from_numpy(np.ones((32, 32), np.float16), name="x")
+    torch.launch("k", kernel, x, torch.empty(32, 32, dtype="f16", name="y"))
+
+kb.run(bench, "minimal", store="memory:")
+print(json.dumps(found))
+"""
+"""Prints the memory of the process in the middle of a kernel and at its end."""
+
+
+def test_an_operation_on_handles_takes_at_most_200_bytes_while_a_run_goes_on() -> None:
+    if not Path("/proc/self/statm").exists():
+        pytest.skip("only Linux says there how much memory a process has")
+    done = subprocess.run([sys.executable, "-c", LOOP], capture_output=True, text=True, check=True)
+    middle, end = json.loads(done.stdout.splitlines()[-1])
+    # A row of 176 bytes for its three stages and two accesses to the TCM, and 16 for when its engine worked.
+    assert 150 < (end - middle) / 119_999 <= 200

@@ -119,7 +119,7 @@ def test_an_empty_log_gives_empty_typed_tables():
 def test_the_label_of_a_scalar_says_so():
     log = OpLog()
     log.append(Op(1, "math", "sum", (Operand((), "f32", handle=1),)))
-    assert log[0].label == "sum scalar"
+    assert log.tables()["Op"]["label"] == ["sum scalar"]
 
 
 def test_operands_are_kept_with_their_bytes():

@@ -11,7 +11,7 @@ import kernbench as kb
 from kernbench.errors import UsageError
 from kernbench.pgraph import RunRecord
 from kernbench.program.operations import Op, Operand, Region
-from kernbench.replay.tensor_log import TensorLog
+from kernbench.replay.oplog import OpLog
 from kernbench.replay.tensor_names import NamedShard, TensorNames
 from tests.compiled import compiled
 from tests.small_contexts import make
@@ -19,18 +19,18 @@ from tests.small_contexts import make
 MOVES = ("dma_read", "dma_write", "host_write")
 
 
-def two_tensors() -> tuple[TensorLog, TensorNames]:
+def two_tensors() -> tuple[OpLog, TensorNames]:
     """``a`` in two shards of 64 bytes that adjoin, the second one first, and ``b`` behind a gap."""
-    log, names = TensorLog(), TensorNames()
-    a, b = log.add("a", (64,), "f16", 128, "hbm"), log.add("b", (32,), "f16", 64, "hbm")
+    log, names = OpLog(), TensorNames()
+    a, b = log.add_tensor("a", (64,), "f16", 128, "hbm"), log.add_tensor("b", (32,), "f16", 64, "hbm")
     names.add(NamedShard("a", "pe1", 0, (32,), (32,), 2, a, 64))
     names.add(NamedShard("a", "pe0", 64, (0,), (32,), 2, a, 0))
     names.add(NamedShard("b", "pe0", 192, (0,), (32,), 2, b, 0))
     return log, names
 
 
-def accesses(log: TensorLog, ops: list[int]) -> list[tuple[Any, ...]]:
-    table = log.tables(np.array(ops))["Access"]
+def accesses(log: OpLog, ops: list[int]) -> list[tuple[Any, ...]]:
+    table = log._tensor_tables(np.array(ops))["Access"]
     columns = (table[name].tolist() for name in ("op", "tensor", "is_write", "offset", "bytes"))
     return list(zip(*columns, strict=True))
 
@@ -67,7 +67,7 @@ def test_freed_memory_is_no_tensors_until_another_one_has_it() -> None:
     names.remove(Region(192, 64))
     log.follow(Op(1, "memory", "dma_read", (operand((192, 64)),)), names)
     assert accesses(log, [1]) == []
-    names.add(NamedShard("c", "pe0", 160, (0,), (64,), 2, log.add("c", (64,), "f16", 128, "hbm"), 0))
+    names.add(NamedShard("c", "pe0", 160, (0,), (64,), 2, log.add_tensor("c", (64,), "f16", 128, "hbm"), 0))
     log.follow(Op(2, "memory", "dma_read", (operand((192, 64)),)), names)
     assert accesses(log, [1, 2]) == [(2, 2, False, 32, 64)]
 
