@@ -13,9 +13,9 @@ from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.widgets import TextArea
+from textual.worker import Worker
 
 from kernbench.analysis.chosen_window import ChosenWindow
-from kernbench.api.result import Run
 from kernbench.errors import KernBenchError
 from kernbench.report.targets import Target
 from kernbench.screens.windows import windows
@@ -36,11 +36,10 @@ from kernbench.tui.screens.running import RunningScreen
 from kernbench.tui.screens.runs import RunsScreen
 from kernbench.tui.screens.timeline import TimelineScreen
 from kernbench.tui.screens.topology import TopologyScreen
-from kernbench.tui.screens.watch import WatchScreen
 
 
 class KernBenchApp(App[None]):
-    """Browses one store. ``run`` is opened at once where one is given; ``watched`` is run first."""
+    """Browses one store. ``run`` is opened at once where one is given; ``watched`` is run meanwhile."""
 
     TITLE = "kernbench"
     CSS_PATH = "app.tcss"
@@ -74,10 +73,9 @@ class KernBenchApp(App[None]):
         """Show the runs, and the one that was asked for on top."""
         if os.name == "posix" and threading.current_thread() is threading.main_thread():
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, self._terminated)
-        if self.watched is None:
-            self.push_screen(RunsScreen(self.first))
-        else:
-            self.push_screen(WatchScreen(self.watched, self._ended))
+        self.push_screen(RunsScreen(self.first, self.watched))
+        if self.watched is not None:
+            _: Worker[None] = self.run_worker(self._watch(self.watched))
 
     def _terminated(self) -> None:
         """Leave the terminal as it was; the run that is watched and queries end."""
@@ -86,10 +84,11 @@ class KernBenchApp(App[None]):
         self.browser.store.queries.cancel_all()
         self.exit(return_code=128 + signal.SIGTERM)
 
-    def _ended(self, run: Run | None) -> None:
-        """Show the run that has ended; leave where there is none, or none to look into."""
-        if run is not None and run.id:
-            self.switch_screen(RunsScreen(run.id))
+    async def _watch(self, watched: Watched) -> None:
+        """Run it, then show the run; leave where there is none, or none to look into."""
+        await asyncio.to_thread(watched.work)
+        if watched.run is not None and watched.run.id:
+            self.open_target(Target("run", watched.run.id), "")
         else:
             self.exit()
 
@@ -185,14 +184,20 @@ class KernBenchApp(App[None]):
             self.screen.say("choose a run first")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A run under way is stopped by its own screen; where an editor has a selection, Ctrl-C copies it."""
+        """Where an editor has a selection, Ctrl-C copies it."""
         if action != "quit":
             return True
         selected = isinstance(self.focused, TextArea) and bool(self.focused.selected_text)
-        return not (isinstance(self.screen, WatchScreen) or selected)
+        return not selected
 
     async def action_quit(self) -> None:
-        """Leave, and cancel what is asked; where the store is still at work, say that this is waited for."""
+        """Stop the run that is watched; else leave, and cancel what is asked.
+
+        Where the store is still at work, say that this is waited for.
+        """
+        if self.watched is not None and not self.watched.over:
+            self.watched.stop()
+            return
         self.browser.store.queries.cancel_all()
         busy = any(screen.asking for screen in self.screen_stack if isinstance(screen, BrowserScreen))
         self.exit(message="kernbench: the store is still at work; it ends in a moment" if busy else None)

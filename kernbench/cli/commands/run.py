@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 )
 @instrument_option
 @details_option
-@click.option("--watch", is_flag=True, help="Show the run in the terminal as it goes, then browse it.")
+@click.option("--watch", is_flag=True, help="Show in the terminal how far it is, then browse it.")
 @kept_options
 @check_option
 @store_option

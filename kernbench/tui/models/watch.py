@@ -4,19 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from kernbench.api.result import Run
+from kernbench.report.progress import line
 from kernbench.run_options import Progress
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """How far a run was when it last said so: simulated ns, events, and the share of its limit in words."""
-
-    sim_ns: float = 0.0
-    events: int = 0
-    share: str = ""
 
 
 class Watched:
@@ -29,16 +20,22 @@ class Watched:
     def __init__(self, name: str, start: Callable[[Progress], Run], max_ns: float | None = None) -> None:
         self.name = name
         self.max_ns = max_ns
-        self.seen = Seen()
+        self.text = "preparing"
+        """How far it is."""
         self.stopping = False
-        self.started = time.monotonic()
         self.run: Run | None = None
         self.error: BaseException | None = None
         self._start = start
+        self._began = time.monotonic()
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended, one way or another."""
+        return self.run is not None or self.error is not None
 
     def work(self) -> None:
         """Run to the end; called in a thread."""
-        self.started = time.monotonic()
+        self._began = time.monotonic()
         try:
             self.run = self._start(self._progress)
         except BaseException as error:  # raised again where the screens are gone
@@ -46,10 +43,10 @@ class Watched:
 
     def stop(self) -> None:
         """Stop at the next event."""
-        self.stopping = True
+        self.stopping, self.text = True, "stopping"
 
     def _progress(self, sim_ns: float, events: int) -> None:
         if self.stopping:
             raise KeyboardInterrupt
-        share = "" if not self.max_ns else f", {min(sim_ns / self.max_ns, 1.0):.0%} of the time allowed"
-        self.seen = Seen(sim_ns, events, share)
+        share = min(sim_ns / self.max_ns, 1.0) if self.max_ns else None
+        self.text = line(sim_ns, events, time.monotonic() - self._began, share)

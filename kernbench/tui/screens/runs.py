@@ -12,6 +12,7 @@ from kernbench.report.targets import Target
 from kernbench.screens import runs
 from kernbench.tui.models.screen_table import grid_table
 from kernbench.tui.models.table import ShownTable
+from kernbench.tui.models.watch import Watched
 from kernbench.tui.screens.page import TableScreen
 from kernbench.tui.widgets.words import facts
 
@@ -30,8 +31,9 @@ class RunsScreen(TableScreen):
     """
     HELP = "m        mark a run as the one before; d compares the run under the cursor with it"
 
-    def __init__(self, first: str | None = None) -> None:
+    def __init__(self, first: str | None = None, watched: Watched | None = None) -> None:
         super().__init__()
+        self.watched = watched
         self.title = "runs"
         self.first = first
         self.marked = ""
@@ -66,7 +68,7 @@ class RunsScreen(TableScreen):
                 "first",
             )
         self.ask(self.browser_app.browser.runs, self.show_runs, "runs")
-        self.set_interval(_EVERY_S, self._look)
+        self.set_interval(_EVERY_S, self.look)
 
     def show_runs(self, rows: list[dict[str, Any]]) -> None:
         """Show the list, with the cursor where it was."""
@@ -76,14 +78,17 @@ class RunsScreen(TableScreen):
         self.rows.show(self._whole)
         self.rows.cursor = ids.index(at) if at in ids else 0
 
-    def _look(self) -> None:
+    def look(self) -> None:
         """Say what is under way, and list what has been kept since."""
         if not self.is_there:
             return
         going = self.browser_app.browser.under_way()
         line = self.query_one("#under-way", Static)
-        line.update(facts([(work.name, work.text) for work in going.works]))
-        line.display = bool(going.works)
+        works = [(work.name, work.text) for work in going.works]
+        if self.watched is not None and not self.watched.over and (not works or self.watched.stopping):
+            works = [(f"run {self.watched.name}", self.watched.text)]
+        line.update(facts(works))
+        line.display = bool(works)
         as_it_came = self._whole is not None and self.rows.table is self._whole  # neither sorted nor filtered
         if going.newest and going.newest != self._newest and as_it_came and not self.asking:
             self.ask(self.browser_app.browser.runs, self.show_runs, "runs")
