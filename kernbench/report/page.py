@@ -1,14 +1,15 @@
-"""The page of an evaluation: its facts, notes, pictures and tables."""
+"""The page of an evaluation: its facts, notes, tables and pictures, as notebooks show them."""
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from kernbench.report import html
-from kernbench.report.cells import text
+from kernbench.report.browser import files
+from kernbench.report.content import Content, Grid, column
 
 
 def page(
@@ -18,40 +19,21 @@ def page(
     pictures: Sequence[Path],
     notes: Sequence[str] = (),
 ) -> str:
-    """The page: ``facts`` as lines under the title, then notes, PNG pictures and tables."""
-    sections = []
-    if notes:
-        listed = "".join(f"<li>{escape(note)}</li>" for note in notes)
-        sections.append(html.PageSection("Notes", f"<ul>{listed}</ul>"))
-    sections += [html.PageSection(file.stem, html.image(file.read_bytes(), file.stem)) for file in pictures]
-    sections += [html.PageSection(name, _table(rows)) for name, rows in tables.items()]
-    return html.page(title, facts, sections, "KernBench")
+    """The page: ``facts`` as lines under the title, then notes, tables and PNG pictures."""
+    grids = [Grid(name, name, [column(key) for key in rows[0]], [*map(_texts, rows)])
+             for name, rows in tables.items() if rows]  # fmt: skip
+    shown = Content(grids, "no rows", title=title, facts=list(facts.items()), said=notes)
+    return files.still(title, shown.html() + "".join(map(_image, pictures)))
 
 
-def _table(rows: Sequence[Mapping[str, Any]]) -> str:
-    if not rows:
-        return "<p>no rows</p>"
-    columns = list(rows[0])
-    texts = {name for name in columns if any(isinstance(row[name], str | bool | dict) for row in rows)}
-    head = "".join(f"<th{_class(name in texts)}>{escape(name)}</th>" for name in columns)
-    body = "".join(
-        f"<tr{_movement(row)}>"
-        + "".join(f"<td{_class(name in texts)}>{escape(_cell(row[name]))}</td>" for name in columns)
-        + "</tr>\n"
-        for row in rows
-    )
-    return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>\n{body}</tbody></table></div>'
+def _texts(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters of a point on one line."""
+    return {
+        key: " ".join(f"{n}={one}" for n, one in value.items()) if isinstance(value, Mapping) else value
+        for key, value in row.items()
+    }
 
 
-def _class(text: bool) -> str:
-    return ' style="text-align:left"' if text else ' style="text-align:right"'
-
-
-def _movement(row: Mapping[str, Any]) -> str:
-    return f' class="{row["moved"]}"' if row.get("moved") in ("slower", "faster") else ""
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return " ".join(f"{name}={item}" for name, item in value.items())
-    return text(value)
+def _image(file: Path) -> str:
+    data = base64.b64encode(file.read_bytes()).decode("ascii")
+    return f'<p><img alt="{escape(file.stem)}" src="data:image/png;base64,{data}"></p>'

@@ -81,6 +81,14 @@ def one_file(title: str, answers: Mapping[str, Any], about: Mapping[str, Any]) -
     return _html(title, head, body)
 
 
+def still(title: str, body: str) -> str:
+    """A page without a script, in the page's style."""
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+    head = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+    style = f"{_files()['page.css']}\nimg {{ max-width: 100%; background: #fff; }}"
+    return _html(title, f"{head}<style>{style}</style>", f'<main id="page">{body}</main>')
+
+
 def _html(title: str, head: str, body: str) -> str:
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
