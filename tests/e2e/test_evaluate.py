@@ -6,16 +6,16 @@ import csv
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
 import kernbench as kb
 from kernbench.evaluations import milestone_1h_ccl
-from kernbench.evaluations._dma_records import beside_records, dma_records
 from kernbench.evaluations.dma import scenarios
 from kernbench.sweeps import evaluation_gate as api_gate
 
@@ -174,7 +174,6 @@ def test_dma_takes_each_scenario_apart(cli: Cli, machine: Path) -> None:
     assert rows["host, 1 MB", "write"]["bytes"] == 2**20
 
     formula = {(row["scenario"], row["op"]): row for row in found["tables"]["formula"]}
-    assert found["tables"]["records"] == []  # they are of 16 KB
     assert list(formula) == [key for key, row in rows.items() if row["flows"] == 1]
     local = formula["local slice", "write"]
     assert local["formula_ns"] == pytest.approx(2 + 4096 / 256)  # a router, and the bytes at 256 GB/s
@@ -186,17 +185,16 @@ def test_dma_takes_each_scenario_apart(cli: Cli, machine: Path) -> None:
     assert "PCIe endpoint takes in the whole message" in formula["host, 1 MB", "write"]["because"]
 
 
-def test_every_figure_of_the_records_is_set_beside_a_scenario_of_the_default_machine() -> None:
-    rows = [
-        {"scenario": name, "op": op, "makespan_ns": 100.0, "bandwidth_gbs": 200.0}
-        for name, op, _ in scenarios(kb.load_topology(), 16384)
-    ]
-    found = beside_records(rows, 16384)
-    assert [(row["record"], row["ours"]) for row in found] == [
-        (77.0, 100.0), (82.0, 100.0), (573.0, 100.0), (558.0, 100.0), (963.0, 100.0),
-        (27200.0, 200.0), (134.0, 200.0),
-    ]  # fmt: skip
-    assert found[-1]["difference"] == pytest.approx(200 / 134 - 1)
+def figures_of_records() -> Iterator[tuple[str, str, float]]:
+    """Scenarios that ``validate records`` measures, the column of each, and what the records have."""
+    file = Path(__file__).parents[2] / "configs" / "validation" / "records.yaml"
+    columns = {"makespan": "makespan_ns", "bandwidth": "bandwidth_gbs"}
+    for group in yaml.safe_load(file.read_text("utf-8"))["groups"]:
+        for case in group.get("cases", [{}]):
+            values = {**group.get("settings", {}), **case}
+            if "scenario" in values:
+                record = values["record"] if group["reference"] == "record" else group["reference"]
+                yield values["scenario"], columns[group["measure"]], record
 
 
 @pytest.mark.slow
@@ -206,13 +204,12 @@ def test_the_page_of_records_has_what_the_machines_take(topology: str) -> None:
     written = re.findall(
         r"^\| [^|]+, (?:ns|GB/s) \| ([\d,]+) \| ([\d,.]+) \| .* \| ([\d,.]+) \| .* \|$", page, re.M
     )
-    graph, rows = kb.load_topology(topology), []
-    wanted = {one["scenario"] for one in dma_records()["figures"]}
+    graph, measured = kb.load_topology(topology), {}
+    records = {record: (scenario, figure) for scenario, figure, record in figures_of_records()}
     for name, op, flows in scenarios(graph, 16384):
-        if op == "write" and name in wanted:
-            totals = kb.traffic(flows, graph, trace=False, store="memory:").totals
-            rows.append({"scenario": name, "op": op, **totals})
-    found = {row["record"]: row["ours"] for row in beside_records(rows, 16384)}
+        if op == "write" and name in {scenario for scenario, _ in records.values()}:
+            measured[name] = kb.traffic(flows, graph, trace=False, store="memory:").totals
+    found = {record: measured[scenario][figure] for record, (scenario, figure) in records.items()}
     assert len(written) == len(found) == 7
     for record, default, as_recorded in written:
         text = default if topology == "default" else as_recorded

@@ -1,15 +1,11 @@
-"""The records' formula for single transfers (ADR-0049 D3, D4) and their figures, beside what is measured."""
+"""The records' formula for single transfers (ADR-0049 D3, D4) beside what is measured."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from math import fsum
 from typing import Any
 
-import yaml
-
 from kernbench.analysis.zero_load import ZeroLoadModel
-from kernbench.data_files import data_dir
 from kernbench.pgraph import PropertyGraph
 from kernbench.routing import Route, Router, Traffic
 from kernbench.topology import names
@@ -55,25 +51,6 @@ def beside_formula(
         "flits_ns": flits,
     }
     return {**row, "because": _because(row, graph, route) if abs(row["difference"]) > LARGE else ""}
-
-
-def dma_records() -> dict[str, Any]:
-    """The records' figures: ``bytes`` of each transfer, ``op``, and ``figures`` by scenario."""
-    file = data_dir("configs") / "evaluations" / "dma-records.yaml"
-    found: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
-    return found
-
-
-def beside_records(rows: Sequence[Mapping[str, Any]], nbytes: int) -> list[dict[str, Any]]:
-    """The records' figures with those of ``rows``, whose PEs move ``nbytes`` each; none at another size."""
-    known = dma_records()
-    measured = {row["scenario"]: row for row in rows if row["op"] == known["op"] and nbytes == known["bytes"]}
-    return [
-        {**one, "ours": ours, "difference": ours / one["record"] - 1.0}
-        for one in known["figures"]
-        if one["scenario"] in measured
-        for ours in [measured[one["scenario"]][one["figure"]]]
-    ]
 
 
 def _because(row: dict[str, Any], graph: PropertyGraph, route: Route) -> str:
