@@ -9,6 +9,7 @@ from kernbench.api.pictures import diagram as diagram
 from kernbench.api.probing import probe as probe
 from kernbench.api.result import Run as Run
 from kernbench.api.running import RunVerificationError as RunVerificationError, run as run
+from kernbench.api.saving import save_question as save_question
 from kernbench.api.stores import open_store as open_store
 from kernbench.api.topologies import (
     check_routes as check_routes,

@@ -39,7 +39,7 @@ from kernbench_graph.query.library import ask as ask, load_library as load_libra
 from kernbench_graph.query.library import find_question as find_question
 from kernbench_graph.query.plans import EXPLAIN as EXPLAIN, asked_for_plan as asked_for_plan
 from kernbench_graph.query.printed import printed as printed
-from kernbench_graph.query.question import Question as Question
+from kernbench_graph.query.question import Question as Question, is_a as is_a
 from kernbench_graph.running import RunningQuery as RunningQuery, asked_by as asked_by
 from kernbench_graph.schema import SCHEMA as SCHEMA, SCHEMA_VERSION as SCHEMA_VERSION
 from kernbench_graph.schema_added import MARKED as MARKED, NOTE as NOTE

@@ -44,6 +44,11 @@ def _library(folders: tuple[str, ...], places: tuple[str, ...]) -> Mapping[str, 
     return dict(sorted(found.items()))
 
 
+def look_again() -> None:
+    """Read the folders of questions anew when they are next wanted: a file has come."""
+    _library.cache_clear()
+
+
 def questions(queries: Folders = ()) -> list[dict[str, Any]]:
     """The library as plain data: ``name title scope params returns folds notes rests_on advice``.
 

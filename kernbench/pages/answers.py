@@ -9,6 +9,7 @@ from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.api import asking, comparing, kept_runs
 from kernbench.api.folding import ask_folded
 from kernbench.api.open_runs import OpenRun, OpenRuns
+from kernbench.api.saving import save_question
 from kernbench.api.summary import ALL
 from kernbench.errors import UsageError
 from kernbench.hints import did_you_mean
@@ -18,7 +19,7 @@ from kernbench.pages.tables import content, grid_table, table
 from kernbench.pages.times import time_line
 from kernbench.pgraph import GraphStore, Result
 from kernbench.report.cells import plain
-from kernbench.screens import SCREENS, Screen, comparison, overview, runs, source
+from kernbench.screens import SCREENS, Screen, comparison, overview, runs, schema, source
 from kernbench.screens import questions as screen
 from kernbench.screens.windows import windows
 
@@ -149,6 +150,17 @@ def _cypher(answers: Answers, params: Params) -> Any:
     return {"table": shown, "graph": graph(found.columns, found.rows), "engine": found.engine}
 
 
+def _schema(_answers: Answers, _params: Params) -> Any:
+    return {"labels": [label._asdict() for label in schema.labels()]}
+
+
+def _save(answers: Answers, params: Params) -> Any:
+    name, title, text = (str(params.get(key) or "").strip() for key in ("name", "title", "text"))
+    target = None if params.get("run") == "*" else answers.run(params).run.id
+    save_question(name, title, text, target, answers.store)
+    return {"name": name}
+
+
 def _compare(answers: Answers, params: Params) -> Any:
     before, after = (str(params.get(name) or "") for name in ("before", "after"))
     if not before or not after:
@@ -165,6 +177,8 @@ ANSWERS: Mapping[str, Callable[[Answers, Params], Any]] = {
     "questions": _questions,
     "ask": _ask,
     "cypher": _cypher,
+    "schema": _schema,
+    "save": _save,
     "compare": _compare,
     "source": _source,
     **{screen.key: _screen(screen) for screen in SCREENS},

@@ -1,4 +1,7 @@
-"""The server's answers to requests: the page, its files, and data as JSON. Nothing here writes."""
+"""The server's answers to requests: the page, its files, and data as JSON.
+
+Nothing here writes, but for questions that are saved from a page on this computer.
+"""
 
 from __future__ import annotations
 
@@ -31,10 +34,10 @@ _SHOWN = 400
 """Characters of a running query that are sent."""
 _REMEMBERED = 32
 """Answers that are kept: kept runs do not change."""
-_CHANGING = frozenset({"runs", "questions", "cypher", "ask"})
-_ASKED = frozenset({"cypher", "ask", "cancel"})
+_CHANGING = frozenset({"runs", "questions", "cypher", "ask", "save"})
+_ASKED = frozenset({"cypher", "ask", "save", "cancel"})
 """Requests with something sent along, so by POST: a page of another site cannot send JSON unasked."""
-_LIGHT = frozenset({"runs", "questions"})
+_LIGHT = frozenset({"runs", "questions", "schema"})
 """Answers that take no time, and are given whatever else is asked."""
 
 
@@ -102,6 +105,8 @@ class App:
         params = self._read_post(request) if name in _ASKED else request.args.to_dict()
         if name == "cancel":
             return self._cancel(params)
+        if name == "save" and not self.guard.loopback:
+            return _error("questions are saved from a page on the server's own computer only", 403)
         key = f"{name} {json.dumps(params, sort_keys=True)}"
         # "last" is another run tomorrow.
         fixed = name not in _CHANGING and "last" not in params.get("run", "last")

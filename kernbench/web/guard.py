@@ -2,7 +2,7 @@
 
 A server on the loopback address can be reached by every page that the same browser shows. So a request must
 name this server as its host (no name that someone else's DNS leads here), must not come from another site's
-page, and cannot change anything.
+page, and cannot change anything but save a question, on the loopback address alone.
 """
 
 from __future__ import annotations

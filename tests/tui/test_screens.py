@@ -210,6 +210,37 @@ def test_cypher_completes_asks_and_remembers(store: Path) -> None:
     drive(store, steps, "last")
 
 
+def test_cypher_is_saved_and_has_the_schema_beside_it(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KERNBENCH_QUERIES", str(tmp_path))
+
+    async def steps(ui: Driver) -> None:
+        await ui.press("c")
+        editor, tree = ui.screen.query_one(Editor), ui.screen.query_one(Tree)
+        editor.text = ""
+        await ui.press("ctrl+t")
+        tree.move_cursor(tree.root.children[0])
+        await ui.press("space", "down", "enter")
+        assert editor.text == "(:Topology)-[:CONTAINS]->(:Component)"
+        editor.text = "MATCH (:Run {id: $run})-[:SENT]->(t:Transaction) RETURN count(t) AS n"
+        await ui.press("ctrl+s")
+        ui.app.screen.query_one(Input).value = "mine/count"
+        await ui.press("enter")
+        ui.app.screen.query_one(Input).value = "How many?"
+        await ui.press("enter")
+        assert "title: String should have" in ui.text("#message")
+        await ui.press("ctrl+s")
+        ui.app.screen.query_one(Input).value = "mine/count"
+        await ui.press("enter")
+        ui.app.screen.query_one(Input).value = "How many were sent?"
+        await ui.press("enter")
+        assert "saved as" in ui.text("#message")
+
+    drive(store, steps, "last")
+    assert (tmp_path / "mine" / "count.yaml").exists()
+
+
 @pytest.mark.slow
 def test_two_runs_are_compared(store: Path, ids: list[str]) -> None:
     async def steps(ui: Driver) -> None:

@@ -278,9 +278,18 @@ def test_cypher_draws_paths(desk: Page, server: str) -> None:
     assert desk.locator("svg.graph .edge").count() == desk.locator(".answer tbody tr").count() > 0
     desk.locator("svg.graph .node rect").first.hover()
     assert "kind: " in desk.inner_text(".tip")
+    desk.get_by_text("Schema", exact=True).click()
+    desk.get_by_text("Launch", exact=True).click()
+    desk.get_by_label("Cypher").fill("")
+    desk.get_by_role("button", name="(:Launch)-[:DID]->(:Op)").click()
+    assert desk.get_by_label("Cypher").input_value() == "(:Launch)-[:DID]->(:Op)"
+    desk.get_by_label("name of the question").fill("mine/none")
+    desk.get_by_role("button", name="Save as a question").click()
+    desk.wait_for_selector("[role=status] [role=alert]:has-text('$KERNBENCH_QUERIES')")
+    desk.expected.append("400")
     desk.get_by_label("Cypher").fill("MATCH (n) DELETE n")
     desk.get_by_role("button", name="Ask").click()
-    desk.wait_for_selector("[role=alert]")
+    desk.wait_for_selector(".answer [role=alert]")
     desk.expected.append("400")
 
 

@@ -123,6 +123,23 @@ def test_nothing_can_be_changed(client: Client, method: str) -> None:
     assert (found.status_code, found.headers["Allow"]) == (405, "POST")
 
 
+def test_a_text_is_saved_as_a_question_on_this_computer_only(
+    client: Client, kept: tuple[Path, list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KERNBENCH_QUERIES", str(tmp_path))
+    text = "MATCH (:Run {id: $run})-[:SENT]->(t:Transaction) RETURN count(t) AS n"
+    body = {"name": "mine/count", "title": "How many were sent?", "text": text}
+    with borrowed(kept[0]) as store:
+        elsewhere = Client(App(store, "0.0.0.0"))
+        assert post(elsewhere, "save", body).status_code == 403
+    assert post(client, "save", {**body, "title": ""}).status_code == 400
+    assert not list(tmp_path.rglob("*.yaml"))
+    assert post(client, "save", body).json == {"name": "mine/count"}
+    asked = post(client, "ask", {"question": "mine/count"}).json
+    assert asked["table"]["rows"] == post(client, "cypher", {"text": text}).json["table"]["rows"]
+    assert "already" in post(client, "save", body).json["error"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "text",

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import ClassVar
 
+from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
 from textual.message import Message
-from textual.widgets import Static, TextArea
+from textual.widgets import Static, TextArea, Tree
 
+from kernbench.api.saving import save_question
+from kernbench.screens.schema import labels
 from kernbench.tui.models.cypher import EXAMPLE, ask, complete
 from kernbench.tui.models.table import ShownTable
-from kernbench.tui.screens.choose import Choose
+from kernbench.tui.screens.choose import Choose, Line
 from kernbench.tui.screens.page import TableScreen
 from kernbench.tui.widgets.words import facts
 
@@ -75,10 +80,18 @@ class CypherScreen(TableScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("p", "editor", "Editor"),
         Binding("f5,ctrl+r", "ask_now", "Ask"),
+        Binding("ctrl+s", "save", "Save"),
+        Binding("ctrl+t", "schema", "Schema"),
     ]
-    HELP = "p        to the editor; F5 or ctrl+r asks; Tab completes; ctrl+up: what was asked before"
+    HELP = (
+        "p        to the editor; F5 or ctrl+r asks; Tab completes; ctrl+up: what was asked before\n"
+        "ctrl+t   to the schema: space opens a label, Enter puts a word into the text\n"
+        "ctrl+s   save the text as a question, in the folder that $KERNBENCH_QUERIES names"
+    )
     DEFAULT_CSS = """
-    CypherScreen Editor { height: 7; border: round $primary; }
+    CypherScreen #beside { height: 7; }
+    CypherScreen Editor { width: 2fr; border: round $primary; }
+    CypherScreen Tree { width: 1fr; border: round $primary; }
     """
 
     def __init__(self, run_id: str) -> None:
@@ -98,7 +111,17 @@ class CypherScreen(TableScreen):
         about = f"run {self._run_id}, $run in the text" if self._run_id else "all runs"
         yield Static(facts([("asked of", f"{about}; reads only")]), id="facts")
         history = self.browser_app.history
-        yield Editor(history[-1] if history else EXAMPLE, id="editor", show_line_numbers=False)
+        with Horizontal(id="beside"):
+            yield Editor(history[-1] if history else EXAMPLE, id="editor", show_line_numbers=False)
+            tree: Tree[str] = Tree("schema", id="schema")
+            for label in labels():
+                branch = tree.root.add(Text(label.name), data=label.name)
+                for pattern in label.patterns:
+                    branch.add_leaf(Text(pattern), data=pattern)
+                for name, unit in label.properties:
+                    branch.add_leaf(Text(f"{name} ({unit})"), data=name)
+            tree.root.expand()
+            yield tree
         yield from self.table_widgets()
 
     def begin(self) -> None:
@@ -123,6 +146,36 @@ class CypherScreen(TableScreen):
             app.history.append(text)
         self._at = len(app.history)
         self.ask(lambda: ask(app.browser.store, text, self._run_id), self.show_answer, "cypher")
+
+    def action_schema(self) -> None:
+        """To the labels, with their patterns and properties."""
+        self.query_one(Tree).focus()
+
+    @on(Tree.NodeSelected)
+    def put(self, event: Tree.NodeSelected[str]) -> None:
+        """Put the chosen word where the cursor is."""
+        if event.node.data and not event.node.allow_expand:
+            editor = self.query_one(Editor)
+            editor.insert(event.node.data)
+            editor.focus()
+
+    def action_save(self) -> None:
+        """Save the text as a question, under a name and a title that are asked for."""
+        text, store, run = self.query_one(Editor).text, self.browser_app.browser.store, self._run_id or None
+
+        def titled(name: str, title: str | None) -> None:
+            if title is not None:
+                self.ask(lambda: save_question(name, title, text, run, store), self.saved, "save")
+
+        def named(name: str | None) -> None:
+            if name is not None:
+                self.app.push_screen(Line("What does it ask?"), lambda title: titled(name, title))
+
+        self.app.push_screen(Line("Save as (topic/name)"), named)
+
+    def saved(self, file: Path) -> None:
+        """Say where."""
+        self.say(f"saved as {file}")
 
     @on(Editor.History)
     def history(self, event: Editor.History) -> None:

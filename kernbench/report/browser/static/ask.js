@@ -100,10 +100,29 @@ export async function cypher(root, ctx) {
     }
   }
 
+  const insert = (word) => { text.setRangeText(word, text.selectionStart, text.selectionEnd, "end"); text.focus(); };
+  const word = (shown, put, title) => h("li", {}, h("button", { type: "button", title, onclick: () => insert(put) }, shown));
+  const schema = h("details", { class: "schema" }, h("summary", {}, "Schema"), (await ctx.get("schema")).labels.map((one) =>
+    h("details", {}, h("summary", { title: one.help }, one.name), h("ul", {}, one.patterns.map((pattern) => word(pattern, pattern)),
+      one.properties.map(([property, unit]) => word(`${property} (${unit})`, property, unit))))));
+  const name = h("input", { placeholder: "topic/name", "aria-label": "name of the question" });
+  const title = h("input", { placeholder: "What does it ask?", "aria-label": "title of the question" });
+  const said = h("p", { class: "faint", role: "status" });
+
+  async function save() {
+    try {
+      const found = await ctx.ask("save", { name: name.value, title: title.value, text: text.value, ...(all.checked ? { run: "*" } : {}) });
+      said.replaceChildren(h("a", { href: ctx.href("questions", { question: found.name }) }, `saved as ${found.name}`));
+    } catch (error) {
+      if (error.name !== "AbortError") said.replaceChildren(failure(error));
+    }
+  }
+
   put(root,
-    h("p", { class: "faint" }, "Read-only. $run is the run; docs/reference/schema.md lists the labels and their properties. Ctrl+Enter runs the query."),
-    text, h("div", { class: "tools" }, h("button", { type: "button", class: "main", onclick: ask }, "Ask"),
+    h("p", { class: "faint" }, "Read-only. $run is the run; a word of the schema goes to where the cursor is. Ctrl+Enter runs the query."),
+    h("div", { class: "beside" }, text, schema), h("div", { class: "tools" }, h("button", { type: "button", class: "main", onclick: ask }, "Ask"),
       h("label", { class: "check" }, all, "of all runs"), EXAMPLES.map(([name, query]) => h("button", { type: "button", onclick: () => { text.value = query; ask(); } }, name))),
+    h("div", { class: "tools" }, h("button", { type: "button", onclick: save }, "Save as a question"), name, title), said,
     place);
   if (ctx.state.text) await ask();
 }
