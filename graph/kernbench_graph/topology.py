@@ -20,6 +20,8 @@ LINK, CONTAINS = "LINK", "CONTAINS"
 _OWN = ("kind", "impl", "sip", "cube", "pe", "x_mm", "y_mm", "overhead_ns")
 _LINK = ("kind", "bw_gbs", "delay_ns", "distance_mm", "routing_weight")
 _GRAPH = ("id", "name", "spec")
+_FURTHER = "further_link_properties"
+"""Property of a record that the graph has not: see :func:`_further`."""
 _text = json.JSONEncoder(ensure_ascii=False).encode
 _sorted = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode
 
@@ -52,8 +54,29 @@ def topology_record(graph: PropertyGraph) -> TopologyRecord:
         schema_version=str(own["schema_version"]),
         flit_bytes=int(own["flit_bytes"]),
         ns_per_mm=float(own["ns_per_mm"]),
-        properties=_text({name: value for name, value in own.items() if name not in _GRAPH}),
+        properties=_text(
+            {name: value for name, value in (own | _further(graph)).items() if name not in _GRAPH}
+        ),
     )
+
+
+def _further(graph: PropertyGraph) -> dict[str, Any]:
+    """Properties of links that the tables have no columns for: each sort, and how many in turn have it."""
+    sorts: list[Properties] = []
+    number: dict[str, int] = {}
+    by_id: dict[int, int] = {}
+    runs: list[list[int]] = []
+    for link in graph.edges(LINK):
+        p = link.properties
+        if id(p) not in by_id:
+            further = {name: value for name, value in p.items() if name not in _LINK}
+            by_id[id(p)] = number.setdefault(_sorted(further), len(number))
+            if by_id[id(p)] == len(sorts):
+                sorts.append(further)
+        if not runs or runs[-1][1] != by_id[id(p)]:
+            runs.append([0, by_id[id(p)]])
+        runs[-1][0] += 1
+    return {_FURTHER: {"sorts": sorts, "runs": runs}} if any(sorts) else {}
 
 
 class _Tables(Mapping[str, Any]):
@@ -106,7 +129,12 @@ def _links(graph: PropertyGraph) -> dict[str, list[Any]]:
 def topology_graph(record: TopologyRecord) -> PropertyGraph:
     """The compiled graph that ``record`` was made from."""
     properties: Properties = {name: getattr(record, name) for name in _GRAPH}
-    graph = PropertyGraph(properties | json.loads(record.properties))
+    more: dict[str, Any] = json.loads(record.properties)
+    further = more.pop(_FURTHER, {"sorts": [{}], "runs": []})
+    sorts: Iterator[Properties] = (
+        further["sorts"][sort] for count, sort in further["runs"] for _ in range(count)
+    )
+    graph = PropertyGraph(properties | more)
     parents = []
     for row in record.tables["Component"].to_pylist():
         own: Properties = {"name": row["name"]} | {key: row[key] for key in _OWN}
@@ -116,7 +144,7 @@ def topology_graph(record: TopologyRecord) -> PropertyGraph:
         if parent:
             graph.add_edge(Edge(f"{parent}/{name}", parent, name, CONTAINS, {}))
     for row in record.tables["Link"].to_pylist():
-        wire: Properties = {key: row[key] for key in _LINK}
+        wire: Properties = {key: row[key] for key in _LINK} | next(sorts, {})
         graph.add_edge(Edge(row["name"], row["src"], row["dst"], LINK, wire))
     return graph
 

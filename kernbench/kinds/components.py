@@ -166,6 +166,23 @@ _KINDS = (
         counted_elsewhere=True,
     ),
     ComponentKind(
+        kind="source",
+        name="",
+        properties=("outstanding",),
+        sends=Traffic.MCPU_DMA,
+        fill=_ORANGE,
+    ),
+    ComponentKind(
+        kind="memory",
+        name="",
+        properties=("access_ns", "size_bytes"),
+        times=("overhead_ns", "access_ns"),
+        group=Group.HBM,
+        cause="memory",
+        memory="memory",
+        fill=_GREEN,
+    ),
+    ComponentKind(
         kind="channel_router",
         name=f"{_PE}.ch_r{{index}}",
         section=("cube", "channel_router"),

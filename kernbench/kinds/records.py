@@ -68,7 +68,10 @@ class ComponentKind:
     kind: str
     """The value of ``properties["kind"]`` of its nodes."""
     name: str
-    """Names of its components, with a field for each number or text in them: ``sip{sip}.cube{cube}.sram``."""
+    """Names of its components, with a field for each number or text in them: ``sip{sip}.cube{cube}.sram``.
+
+    Empty: it has them from the topology file alone, which may call all others as it likes, too.
+    """
     form: Form = Form.WIRED
     section: tuple[str, ...] = ()
     """Keys of its section of the topology file; ``*`` stands for a position in a list. Empty: it has none."""

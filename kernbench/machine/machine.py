@@ -53,7 +53,7 @@ from kernbench.sim.port import Arbiter, Port
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Path
 from kernbench.topology import names
-from kernbench.topology.link_parts import LinkParts
+from kernbench.topology.link_parts import LinkParts, ring_of
 from kernbench.user_code import raised, raised_at
 
 Ids = tuple[str, str]
@@ -165,6 +165,7 @@ class Machine(Ledger):
         config = LinkParts(self.graph)
         for edge in self.graph.edges("LINK"):
             link = Link(config.with_attributes(edge) if config else edge, self.flit_bytes)
+            link.kind = ring_of(edge)
             link.issue_ns = float(self.graph.node(edge.source).properties.get("issue_ns", 0.0))
             self.links[edge.source, edge.target] = link
             self.register(link)

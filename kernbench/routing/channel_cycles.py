@@ -14,10 +14,10 @@ import networkx as nx
 
 from kernbench.errors import ConfigError, RoutingError
 from kernbench.kinds import Passage, Traffic, component_kind
-from kernbench.pgraph import Node, PropertyGraph
+from kernbench.pgraph import Edge, Node, PropertyGraph
 from kernbench.routing.fault_impact import entrances
 from kernbench.routing.router import Router
-from kernbench.topology.link_parts import LinkParts
+from kernbench.topology.link_parts import LinkParts, ring_of
 
 Channel = tuple[str, int]
 """A link, and half of its virtual channels: 1 from a dateline on, else 0."""
@@ -28,7 +28,8 @@ def refuse_cycles(graph: PropertyGraph) -> None:
     said = LinkParts(graph)
     if not said:
         return
-    parts = {edge.id: (said.part(edge), str(edge.properties["kind"])) for edge in graph.edges("LINK")}
+    parts = {edge.id: (said.part(edge), ring_of(edge)) for edge in graph.edges("LINK")}
+    of_pattern = {edge.id for edge in graph.edges("LINK") if "dateline" in edge.properties}
     limited = {name for name, (part, _) in parts.items() if part.buffer_flits is not None}
     if not limited:
         return
@@ -53,7 +54,9 @@ def refuse_cycles(graph: PropertyGraph) -> None:
     else:
         shown = " -> ".join(begin[0] for begin, _ in cycle)
         remedy = _remedy(graph, plain, [name for (name, _), _ in cycle])
-        if any(part.dateline for part, _ in parts.values()):
+        if wire := next((one for (name, _), _ in cycle if (one := _closing(said, graph.edge(name)))), ""):
+            remedy = f"give wire '{wire}' vcs of 2 or more, half of them for messages that have gone around"
+        elif any(part.dateline for part, _ in parts.values()):
             remedy = (
                 "datelines hold for all links of their kind, so give each direction of a torus a kind of "
                 "link of its own; answers go the way back; or leave out their buffer_flits"
@@ -64,11 +67,16 @@ def refuse_cycles(graph: PropertyGraph) -> None:
         )
     inside = {link for group in nx.strongly_connected_components(plain) if len(group) > 1 for link in group}
     for name, (part, _) in parts.items():
-        if part.dateline and name not in inside:
+        if part.dateline and name not in inside and name not in of_pattern:
             raise ConfigError(
                 f"topology '{graph.properties['name']}': links.{name}.dateline: no cycle of routes leads "
                 "over this link; leave it out"
             )
+
+
+def _closing(said: LinkParts, link: Edge) -> str:
+    """The wire of a link of a ring that has one channel; else empty."""
+    return str(link.properties["wire"]) if "way" in link.properties and said.part(link).vcs == 1 else ""
 
 
 def _remedy(graph: PropertyGraph, plain: nx.DiGraph[str], cycle: list[str]) -> str:
@@ -85,7 +93,8 @@ def _remedy(graph: PropertyGraph, plain: nx.DiGraph[str], cycle: list[str]) -> s
     safe = [kind for kind, found in alone.items() if nx.is_directed_acyclic_graph(found)]
     return (
         "no single dateline ends all of its cycles: a torus needs one for each ring, and a kind of link for "
-        f"each direction; elsewhere leave out the buffer_flits of {kinds[cycle[0]]}; each of these kinds can "
+        "each direction; elsewhere try routing.answers: own, and answers keep the order of dimensions, "
+        f"or leave out the buffer_flits of {kinds[cycle[0]]}; each of these kinds can "
         f"have buffers by itself: {', '.join(safe)}"
     )
 

@@ -65,7 +65,7 @@ class ConnectionPolicy:
     def destination(self, name: str) -> Destination | None:
         """The location of the core component ``name`` if it is a router."""
         p = self._graph.node(name).properties
-        if p["kind"] != "router":
+        if p["kind"] != "router" or not self._ports:
             return None
         x, y = self._location(name)
         row, col = int(p["row"]), int(p["col"])

@@ -40,7 +40,7 @@ class Route:
     weight: float
     """Sum of the links' routing weights in mm."""
     own_back: tuple[str, ...] = ()
-    """Names of the components that answers pass where a link leads one way only; empty: the same ones."""
+    """Names of the components that answers pass on a route of their own; empty: the same ones."""
 
     @property
     def back(self) -> tuple[str, ...]:

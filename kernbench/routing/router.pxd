@@ -16,9 +16,9 @@ cdef class RouteCandidate:
     cdef Py_ssize_t place
 
 cdef class Router:
-    cdef readonly object _graph, _core, _connections, _within, _anywhere, _tables
+    cdef readonly object _graph, _core, _connections, _preference, _within, _anywhere, _tables
     cdef readonly Py_ssize_t _table_bytes
-    cdef bint _one_way
+    cdef bint _one_way, _own_back
     cdef dict _routes, _departures, _arrivals, _out, _into, _kinds
 
     cpdef object route(self, str src, str dst, object traffic, str via=*)

@@ -11,11 +11,15 @@ from kernbench.kinds import ComponentKind, Traffic, component_kind
 from kernbench.pgraph import Edge, Node, PropertyGraph
 from kernbench.routing.connections import ConnectionPolicy
 from kernbench.routing.core import NM_PER_MM, build_core, weight_nm
+from kernbench.routing.preference import Preference
 from kernbench.routing.route import UCIE_KINDS, Route, forbidden
 from kernbench.routing.tables import RouteTable, Tables
 
 TABLE_BYTES = 128 << 20
 """Memory in bytes that a router spends on tables before it drops the least recently used."""
+_DECISIVE = ("routing_connection", "answers", "spread", "one_way_links")
+"""Properties of a machine that routes depend on; likewise of links."""
+_OF_LINKS = ("kind", "routing_weight", "axis", "way", "dealt")
 FEWEST_TABLES = 16
 """So many it keeps, however large."""
 
@@ -59,18 +63,22 @@ class Router:
 
     Weights are the links' ``routing_weight``. Equal weights are decided by: the UCIe connection nearest
     the destination's row or column (or the first one, if the topology says so), fewer hops, moves along
-    x before moves along y, name. Routes pass through transit components only; PE_DMA is passed through
-    on the way to its own PE's TCM, a channel router on the way to and from its slice. Answers go back the
-    same way, or on the shortest route of their own where a link of it is one-way. The same question is
-    answered with the same object.
+    x before moves along y, what a machine's arrays prefer (:mod:`kernbench.routing.preference`), name.
+    Routes pass through transit components only; PE_DMA is passed through on the way to its own PE's TCM, a
+    channel router on the way to and from its slice. Answers go back the
+    same way, or on the shortest route of their own where a link of it is one-way or the machine says so. The
+    same question is answered with the same object.
     """
 
     def __init__(self, graph: PropertyGraph) -> None:
         self._graph = graph
+        self._own_back = graph.properties.get("answers") == "own"
+        """Whether answers take routes of their own."""
         self._one_way = bool(graph.properties.get("one_way_links"))
         """Whether there are links without one back."""
         self._core = build_core(graph)
         self._connections = ConnectionPolicy(graph, self._core)
+        self._preference = Preference(self._core, str(graph.properties.get("spread", "")))
         self._within, self._anywhere = Tables(self._core, True), Tables(self._core, False)
         self._tables: OrderedDict[tuple[int, bool], RouteTable] = OrderedDict()
         self._table_bytes = 0
@@ -105,7 +113,7 @@ class Router:
         best = self._shortest(a, b, traffic, via)
         links = self._links(best)
         back: tuple[str, ...] = ()
-        if self._one_way and not all(self._has_twin(link) for link in links):
+        if self._own_back or (self._one_way and not all(self._has_twin(link) for link in links)):
             back = (dst, *[link.target for link in self._links(self._shortest(b, a, traffic, ""))])
         nodes = (src, *[link.target for link in links])
         return Route(nodes, tuple(links), best.weight_nm / NM_PER_MM, back)
@@ -204,7 +212,9 @@ class Router:
         policy = self._connections
         location = policy.destination(self._core.names[destination])
         maker = self._within if within_cube else self._anywhere
-        table = self._tables[key] = maker.table(destination, policy.costs(location))
+        table = self._tables[key] = maker.table(
+            destination, policy.costs(location), self._preference.ranks(destination)
+        )
         self._table_bytes += table.nbytes
         while self._table_bytes > TABLE_BYTES and len(self._tables) > FEWEST_TABLES:
             self._table_bytes -= self._tables.popitem(last=False)[1].nbytes
@@ -236,9 +246,9 @@ def router_of(graph: PropertyGraph) -> Router:
     A thread has one of its own. What routes depend on is looked at: a graph that was changed gets a new one.
     """
     now = [
-        (e.source, e.target, e.properties["kind"], e.properties["routing_weight"])
+        (e.source, e.target, *map(e.properties.get, _OF_LINKS))
         for e in graph.edges("LINK")
-    ], [*map(_decisive, graph.nodes())], graph.properties.get("routing_connection")  # fmt: skip
+    ], [*map(_decisive, graph.nodes())], [graph.properties.get(key) for key in _DECISIVE]  # fmt: skip
     key = "router", get_ident()
     before, router = graph.worked_out.get(key, (None, None))
     if before == now:

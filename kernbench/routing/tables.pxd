@@ -13,7 +13,7 @@ cdef class ConnectedPart:
 cdef class RouteTable:
     cdef ConnectedPart part
     cdef Py_ssize_t start
-    cdef Wholes misalignment, weight, order, taken
+    cdef Wholes misalignment, weight, order, taken, ranks
     cdef long long scale
     cdef readonly long long far_weight, far_order
     cdef Nearest waiting
@@ -27,7 +27,7 @@ cdef class RouteTable:
     @cython.locals(
         part=ConnectedPart, waiting=Nearest, scale="long long", begins="long long*", sources="long long*",
         weights="long long*", numbers="long long*", weight="long long*", order="long long*", taken="long long*",
-        extra="long long*", at=Py_ssize_t, source=Py_ssize_t, row=Py_ssize_t, near="long long",
+        extra="long long*", ranks="long long*", at=Py_ssize_t, source=Py_ssize_t, row=Py_ssize_t, near="long long",
         later="long long", longer="long long", cost="long long",
     )
     cdef object _work_out(self, Py_ssize_t upto)

@@ -2,8 +2,7 @@
 
 Dijkstra's algorithm over two criteria. The first is the routing weight in whole nanometres. The second
 decides among equals: preferred UCIe connections first, then fewer hops. As every link costs at least one
-hop there, the remaining choices cannot lead in circles, and the next link is the first in the core's order
-of preference.
+hop there, the remaining choices cannot lead in circles, and the next link is the one of the least rank.
 """
 
 from __future__ import annotations
@@ -49,7 +48,11 @@ class RouteTable:
     machine are asked about neighbours only.
     """
 
-    def __init__(self, part: ConnectedPart, destination: int, misalignment: Wholes, scale: int) -> None:
+    def __init__(
+        self, part: ConnectedPart, destination: int, misalignment: Wholes, scale: int, ranks: Wholes
+    ) -> None:
+        self.ranks = ranks
+        """Per link of the core its rank among equally good ones."""
         self.part = part
         count = len(self.part.places)
         self.start = self.part.places[destination]
@@ -105,6 +108,7 @@ class RouteTable:
             part.begins.at, part.sources.at, part.weights.at, part.numbers.at
         )  # fmt: skip
         weight, order, taken, extra = self.weight.at, self.order.at, self.taken.at, self.misalignment.at
+        ranks = self.ranks.at
         while waiting.count:
             at = waiting.take()
             near, later = waiting.weight, waiting.order
@@ -122,7 +126,7 @@ class RouteTable:
                 elif (
                     longer == weight[source]
                     and cost == order[source]
-                    and numbers[row] < numbers[taken[source]]
+                    and ranks[numbers[row]] < ranks[numbers[taken[source]]]
                 ):
                     taken[source] = row
             if at == upto:
@@ -159,9 +163,9 @@ class Tables:
         if int(core.weight.sum()) >= EXACT:
             raise ConfigError("routing weights add up to more than 9e9 mm, expected less: nm must stay exact")
 
-    def table(self, destination: int, misalignment: Wholes) -> RouteTable:
+    def table(self, destination: int, misalignment: Wholes, ranks: Wholes) -> RouteTable:
         """The table to component ``destination``; ``misalignment`` is the extra cost per link."""
-        return RouteTable(self._part(destination), destination, misalignment, self._size)
+        return RouteTable(self._part(destination), destination, misalignment, self._size, ranks)
 
     @cached_property
     def _part_of(self) -> IntArray:

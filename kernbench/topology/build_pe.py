@@ -33,21 +33,7 @@ INTERNAL_LINKS = (
 def add_pe(build: Builder, sip: int, cube: int, pe: int) -> None:
     """Add PE ``pe`` with its parts and wire it to its router."""
     spec, layout = build.spec, build.layout
-    origin = build.cube_origin(cube)
-    mm, at = layout.pe_positions[pe], (sip, cube, pe)
-    x, y = origin[0] + mm[0], origin[1] + mm[1]
-    parent = build.add_group("pe", names.pe(sip, cube, pe), names.cube(sip, cube), at=at, x=x, y=y)
-    parts = {}
-    translator = TRANSLATORS[spec.system.address_model]
-    for part in PE_PARTS:
-        kind = translator if part == "pe_mmu" else part
-        name, section = names.pe_part(sip, cube, pe, kind), getattr(spec.pe, kind)
-        parts[part] = build.add(kind, name, parent, section, worked_out(section), at=at, x=x, y=y)
-
-    internal = spec.pe.links.internal_gbs
-    for a, b in INTERNAL_LINKS:
-        build.link(parts[a], parts[b], "pe_internal", internal)
-
+    parts, mm = add_pe_parts(build, sip, cube, pe), layout.pe_positions[pe]
     cell = layout.pe_cells[pe]
     router = names.router(sip, cube, *cell)
     router_x, router_y = layout.position(cell)
@@ -69,3 +55,21 @@ def worked_out(section: Section) -> Properties:
 def _passes_table(passes: Mapping[str, int]) -> str:
     """``softmax=5 tanh=2``: the table of passes as one property."""
     return " ".join(f"{name}={count}" for name, count in sorted(passes.items()) if count > 1)
+
+
+def add_pe_parts(build: Builder, sip: int, cube: int, pe: int) -> dict[str, str]:
+    """Add PE ``pe`` with its parts, wired to each other, and return their names by part."""
+    spec, origin, at = build.spec, build.cube_origin(cube), (sip, cube, pe)
+    mm = build.layout.pe_positions[pe]
+    x, y = origin[0] + mm[0], origin[1] + mm[1]
+    parent = build.add_group("pe", names.pe(sip, cube, pe), names.cube(sip, cube), at=at, x=x, y=y)
+    parts = {}
+    translator = TRANSLATORS[spec.system.address_model]
+    for part in PE_PARTS:
+        kind = translator if part == "pe_mmu" else part
+        name, section = names.pe_part(sip, cube, pe, kind), getattr(spec.pe, kind)
+        parts[part] = build.add(kind, name, parent, section, worked_out(section), at=at, x=x, y=y)
+    internal = spec.pe.links.internal_gbs
+    for a, b in INTERNAL_LINKS:
+        build.link(parts[a], parts[b], "pe_internal", internal)
+    return parts

@@ -17,7 +17,7 @@ def add_sip(build: Builder, sip: int) -> list[str]:
     for cube in range(build.spec.cubes_per_sip):
         add_cube(build, sip, cube)
     _add_seams(build, sip)
-    return [_add_io_chiplet(build, sip, io) for io in build.spec.sip.io_chiplets]
+    return [add_io_chiplet(build, sip, io) for io in build.spec.sip.io_chiplets]
 
 
 def _add_seams(build: Builder, sip: int) -> None:
@@ -32,11 +32,8 @@ def _add_seams(build: Builder, sip: int) -> None:
                 build.link(a, b, "ucie_mesh", ucie.seam_gbs, ucie.seam_mm)
 
 
-def _add_io_chiplet(build: Builder, sip: int, io: IoChiplet) -> str:
-    """Add an IO chiplet, join its PHYs to their cubes, and return the name of its PCIe endpoint.
-
-    The cubes must be there already.
-    """
+def add_io_chiplet(build: Builder, sip: int, io: IoChiplet) -> str:
+    """Add an IO chiplet, join its PHYs to their cubes if they are there, and return its PCIe endpoint."""
     parent, at = names.sip(sip), (sip, -1, -1)
     phys = [(phy, _phy_location(build, phy)) for phy in phy_ports(build.spec, io)]
     x = fsum(mm[0] for _, mm in phys) / len(phys)
@@ -62,8 +59,9 @@ def _add_phy(build: Builder, sip: int, io: IoChiplet, name: str, phy: PhyPort, x
         build.link(noc, conn, "io_internal", ucie.connection_gbs)
         build.link(conn, end, "io_internal", ucie.connection_gbs)
     port = names.ucie_port(sip, phy.cube, phy.side)
-    weight = phy.distance_mm + build.phy_weight_mm
-    build.link(end, port, "io_to_cube", ucie.link_gbs, phy.distance_mm, weight)
+    if port in build.graph:
+        weight = phy.distance_mm + build.phy_weight_mm
+        build.link(end, port, "io_to_cube", ucie.link_gbs, phy.distance_mm, weight)
 
 
 def _phy_location(build: Builder, phy: PhyPort) -> tuple[float, float]:

@@ -17,7 +17,7 @@ from kernbench.topology.marked_yaml import Path
 from kernbench.topology.mesh import Zone, deal, min_height_mm
 from kernbench.topology.pe_spec import ARRAYS
 from kernbench.topology.problems import Problem
-from kernbench.topology.spec import MAX_CUBES, MAX_IO_CHIPLETS_PER_SIDE, IoChiplet, TopologySpec
+from kernbench.topology.spec import MAX_CUBES, MAX_IO_CHIPLETS_PER_SIDE, OF_TRAY, IoChiplet, TopologySpec
 
 IOS: Path = ("sip", "io_chiplets")
 
@@ -36,6 +36,7 @@ def problems(spec: TopologySpec) -> list[Problem]:
         *_links(spec),
         *_energy(spec),
         *_overrides(spec),
+        *_parts(spec),
     ]
 
 
@@ -282,7 +283,7 @@ def _attributes(spec: TopologySpec) -> Iterator[Problem]:
 def _links(spec: TopologySpec) -> Iterator[Problem]:
     """That a link exists is seen when the machine is compiled."""
     for where, part in spec.links.items():
-        if "->" not in where and where not in LINK_KINDS:
+        if not spec.parts and "->" not in where and where not in LINK_KINDS:
             hint = did_you_mean(where, LINK_KINDS)
             yield Problem(("links", where), f"is neither a kind of link nor a link 'a->b', {hint}")
         for name in part.attributes:
@@ -303,6 +304,18 @@ def _overrides(spec: TopologySpec) -> Iterator[Problem]:
             given = "both speed and free" if override.free else "neither speed nor free"
             message = f"has {given}, expected one of 'speed: 2.0' and 'free: true'"
             yield Problem(("overrides", i), message)
+
+
+def _parts(spec: TopologySpec) -> Iterator[Problem]:
+    """What belongs to the parts of a machine needs them, and the other way round."""
+    for key in ("wires", "defaults", "blocks", "connect"):
+        if getattr(spec, key) and not spec.parts:
+            yield Problem((key,), "is set without parts, expected parts beside it")
+    for key in OF_TRAY:
+        if spec.parts and not spec.has_tray and key in spec.system.model_fields_set:
+            yield Problem(
+                ("system", key), "says something of a tray, expected it as the parts of this machine"
+            )
 
 
 def parts(spec: TopologySpec) -> Iterator[tuple[Path, str, Part]]:

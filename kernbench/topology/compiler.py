@@ -12,9 +12,9 @@ import json
 
 from kernbench import collector
 from kernbench.pgraph import Properties, PropertyGraph, topology_id
-from kernbench.topology import link_parts, names, overrides
+from kernbench.topology import link_parts, overrides
 from kernbench.topology.build_cube import add_channels
-from kernbench.topology.build_sip import add_sip
+from kernbench.topology.build_tray import add_tray
 from kernbench.topology.builder import Builder
 from kernbench.topology.loader import validate
 from kernbench.topology.spec import TopologySpec
@@ -24,16 +24,24 @@ def compile_topology(spec: TopologySpec) -> PropertyGraph:
     """The property graph of a machine; :class:`~kernbench.errors.ConfigError` if the spec does not hold."""
     validate(spec)
     with collector.paused():
-        build = Builder(spec, PropertyGraph(_graph_properties(spec)))
-        _add_system(build)
-        link_parts.note(build.graph, spec)
-        overrides.apply(build.graph, spec.overrides, spec.name)
-        add_channels(build.graph)
-        link_parts.add_buffers(build.graph)
-        build.graph.properties["id"] = topology_id(build.graph)
+        graph = PropertyGraph(_graph_properties(spec))
+        if spec.parts:
+            from kernbench.topology.shapes.emit import emit  # most machines have no parts
+
+            emit(spec, graph)
+        else:
+            add_tray(Builder(spec, graph))
+        link_parts.note(graph, spec)
+        graph.properties |= {
+            key: value for key in ("answers", "spread") if (value := getattr(spec.routing, key))
+        }
+        overrides.apply(graph, spec.overrides, spec.name)
+        add_channels(graph)
+        link_parts.add_buffers(graph)
+        graph.properties["id"] = topology_id(graph)
         if spec.components:
-            build.graph.notes["components"] = json.dumps(spec.components, sort_keys=True)
-    return build.graph
+            graph.notes["components"] = json.dumps(spec.components, sort_keys=True)
+    return graph
 
 
 def _graph_properties(spec: TopologySpec) -> Properties:
@@ -58,14 +66,3 @@ def _graph_properties(spec: TopologySpec) -> Properties:
         "sip_grid_h": grid_h,
         "spec": text,
     }
-
-
-def _add_system(build: Builder) -> None:
-    system = build.spec.system
-    tray = build.add_group("tray", names.TRAY, None)
-    host = build.add("host_cpu", names.HOST_CPU, tray, system.host)
-    switch = build.add("switch", names.SWITCH, tray, system.switch)
-    build.link(host, switch, "pcie", system.host.link_gbs, system.host.wire_mm)
-    for sip in range(system.sips):
-        for endpoint in add_sip(build, sip):
-            build.link(switch, endpoint, "pcie", system.switch.link_gbs, system.switch.wire_mm)

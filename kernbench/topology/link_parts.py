@@ -25,11 +25,16 @@ def note(graph: PropertyGraph, spec: TopologySpec) -> None:
     """Keep the section with ``graph``. :class:`ConfigError` where it names a link that the graph lacks."""
 
     def wrong(where: str, key: str, message: str) -> ConfigError:
-        path = (_KEY, where, key) if key else (_KEY, where)
+        of_wire = where in spec.wires and key in spec.wires[where].model_fields_set
+        path = ("wires" if of_wire else _KEY, where, *([key] if key else []))
         return ConfigError(f"{spec.located(path)}: {dotted(path)}: {message}")
 
-    said = spec.link_parts()
-    keep(graph, said, wrong, spec.links)
+    wires = {str(edge.properties.get("wire")) for edge in graph.edges("LINK") if "wire" in edge.properties}
+    for where in spec.links:
+        if "->" not in where and where not in LINK_KINDS and where not in wires:
+            hint = did_you_mean(where, [*wires, *LINK_KINDS])
+            raise wrong(where, "", f"is neither a kind of link, a wire, nor a link 'a->b', {hint}")
+    keep(graph, spec.link_parts(), wrong, spec.links)
 
 
 def keep(
@@ -57,7 +62,7 @@ def keep(
                 ids = [edge.id for edge in near]
                 hint = did_you_mean(where, ids) if ids else f"expected one such as '{_example(graph)}'"
                 raise wrong(where, "", f"unknown link, {hint}")
-            of_kind = said.get(str(found.properties["kind"]), {})
+            of_kind = {key: value for sort in _sorts(found) for key, value in said.get(sort, {}).items()}
         _fits(where, {**of_kind, **own}, own, wrong)
     if said:
         graph.properties[_KEY] = json.dumps(said, sort_keys=True)
@@ -74,8 +79,19 @@ def _fits(
         raise wrong(
             where, "dateline", "needs a virtual channel before it and one behind, expected vcs of 2 or more"
         )
-    if own.get("dateline") and where in LINK_KINDS:
+    if own.get("dateline") and "->" not in where:
         raise wrong(where, "dateline", "is set for a kind of link, expected it of single links, a->b")
+
+
+def _sorts(edge: Edge) -> tuple[str, ...]:
+    """What is said of a link with others: by its kind, and over that by its wire."""
+    kind, wire = str(edge.properties["kind"]), edge.properties.get("wire")
+    return (kind, str(wire)) if wire else (kind,)
+
+
+def ring_of(edge: Edge) -> str:
+    """The links that have their datelines in common with ``edge``: its kind, or its wire along its axis."""
+    return str(edge.properties.get("ring", edge.properties["kind"]))
 
 
 def add_buffers(graph: PropertyGraph) -> None:
@@ -98,25 +114,27 @@ class LinkParts:
 
     def __init__(self, graph: PropertyGraph) -> None:
         self._said: Said = json.loads(str(graph.properties.get(_KEY, "{}")))
-        self._made: dict[str, LinkPart] = {}
+        self._made: dict[tuple[str, ...], LinkPart] = {}
         self.datelines = {
-            str(edge.properties["kind"])
-            for edge in graph.edges("LINK")
-            if self._said and self.part(edge).dateline
+            ring_of(edge) for edge in graph.edges("LINK") if self._said and self.part(edge).dateline
         }
-        """Kinds of links with at least one dateline."""
+        """Rings of links with at least one dateline."""
 
     def part(self, edge: Edge) -> LinkPart:
-        """What is said of a link, over what is said of its kind."""
-        own, kind = self._said.get(edge.id), str(edge.properties["kind"])
+        """What is said of a link, over what is said of its wire and its kind."""
+        own, sorts, dateline = self._said.get(edge.id), _sorts(edge), "dateline" in edge.properties
+        key = (*sorts, "dateline") if dateline else sorts
+        if own is None and key in self._made:
+            return self._made[key]
+        said: dict[str, Any] = {"dateline": True} if dateline else {}
+        attributes: dict[str, Any] = {}
+        for one in (*(self._said.get(sort, {}) for sort in sorts), own or {}):
+            attributes |= one.get("attributes", {})
+            said |= one
+        found = LinkPart.model_validate({**said, "attributes": attributes})
         if own is None:
-            found = self._made.get(kind)
-            if found is None:
-                found = self._made[kind] = LinkPart.model_validate(self._said.get(kind, {}))
-            return found
-        of_kind = self._said.get(kind, {})
-        attributes = {**of_kind.get("attributes", {}), **own.get("attributes", {})}
-        return LinkPart.model_validate({**of_kind, **own, "attributes": attributes})
+            self._made[key] = found
+        return found
 
     def with_attributes(self, edge: Edge) -> Edge:
         """The link with its own attributes, over those of its kind, among its properties."""

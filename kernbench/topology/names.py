@@ -165,7 +165,7 @@ def _pattern(template: str) -> re.Pattern[str]:
 @cache
 def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
     """The pattern of each kind, made when the first name is taken apart: most runs take none."""
-    return tuple((kind.kind, _pattern(kind.name)) for kind in COMPONENT_KINDS.values())
+    return tuple((kind.kind, _pattern(kind.name)) for kind in COMPONENT_KINDS.values() if kind.name)
 
 
 def parse(name: str) -> Name:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -11,13 +11,18 @@ from kernbench.errors import ConfigError
 from kernbench.hints import did_you_mean, shown
 from kernbench.kinds import ComponentKind
 from kernbench.pgraph import Properties
+from kernbench.sizes import read_size
 from kernbench.topology.build_pe import worked_out
 from kernbench.topology.builder import Location, common, flat, properties_of
 from kernbench.topology.fields import Part, Section
 from kernbench.topology.names import Name
 from kernbench.topology.problems import from_pydantic
+from kernbench.topology.shapes.model import plain_section
 from kernbench.topology.spec import TopologySpec
 
+Wrong = Callable[[str, str], ConfigError]
+_NUMBERED: Properties = {"row": 0, "col": 0, "side": "", "index": 0, "channel": 0, "slice": 0}
+"""Properties that names say, where there are none."""
 _SLICE = ("n_channels", "slice_bytes")
 """What an HBM slice must be given: a topology file says it of a whole cube."""
 
@@ -25,11 +30,8 @@ _SLICE = ("n_channels", "slice_bytes")
 class PartKeys:
     """The properties of parts of one machine; those that are not given are the default machine's."""
 
-    def __init__(self, name: str, flit_bytes: int, ns_per_mm: float, address_model: str) -> None:
-        system = {"flit_bytes": flit_bytes, "ns_per_mm": ns_per_mm, "address_model": address_model}
-        self.spec: TopologySpec = check_part(
-            f"topology {shown(name)}", TopologySpec, {"name": name, "system": system}
-        )
+    def __init__(self, spec: TopologySpec) -> None:
+        self.spec = spec
 
     @property
     def model(self) -> str:
@@ -38,6 +40,8 @@ class PartKeys:
 
     def section(self, kind: ComponentKind) -> Part:
         """The default machine's section of a kind of wired component."""
+        if not kind.section:
+            return plain_section(kind.kind)
         found: Any = self.spec
         for key in kind.section:
             found = found[0] if key == "*" else getattr(found, key)
@@ -58,41 +62,73 @@ class PartKeys:
 
         ``place``: (sip, cube, pe), x and y in mm. ``where`` begins the messages of errors.
         """
+
+        def wrong(key: str, message: str) -> ConfigError:
+            if message.startswith("unknown key"):
+                message = message.replace("unknown key", f"unknown key '{key}'", 1)
+                key = ""
+            return ConfigError(f"{where}: {key}: {message}" if key else f"{where}: {message}")
+
+        at, x, y = place
+        own = self.of_kind(kind, {**keys, "impl": impl} if impl else keys, wrong, _by_name(kind, name))
+        found = common(part, kind.kind, str(own.pop("impl")), at, x, y, float(own.pop("overhead_ns")))
+        return {**found, **own}
+
+    def of_kind(
+        self, kind: ComponentKind, keys: Mapping[str, Any], wrong: Wrong, own: Properties | None = None
+    ) -> Properties:
+        """The properties of components of ``kind`` beside name and location.
+
+        ``own`` are those that its name says; left out, ``keys`` may say them. ``wrong`` makes the error of a
+        key, empty where it is none of these, and a message.
+        """
         usual = self.section(kind)
         known = flat(usual)
-        own = _by_name(kind, name)
-        derived = {*own, "slice_gbs"}
-        allowed = [key for key in ("overhead_ns", "attributes", *kind.properties) if key not in derived]
+        numbered = {
+            key: value for key, value in _NUMBERED.items() if key in kind.properties and key not in known
+        }
+        derived = {"slice_gbs"} if own is None else {*own, "slice_gbs"}
+        allowed = [
+            key for key in ("overhead_ns", "impl", "attributes", *kind.properties) if key not in derived
+        ]
         for key in keys:
             if key not in allowed:
-                raise ConfigError(f"{where}: unknown key '{key}', {did_you_mean(key, allowed)}")
+                raise wrong(key, f"unknown key, {did_you_mean(key, allowed)}")
+        if own is None:
+            own = {key: keys.get(key, value) for key, value in numbered.items()}
         given = {key: value for key, value in keys.items() if key in known}
-        section = check_part(where, type(usual), _nest(usual, {**known, **given, "impl": impl}))
+        try:
+            section = type(usual).model_validate(_nest(usual, {**known, **given}))
+        except ValidationError as error:
+            first = from_pydantic(error, type(usual))[0]
+            raise wrong("_".join(map(str, first.path)), first.message) from None
         values = properties_of(section, self.spec)
         values |= worked_out(section)
         if kind.kind == "hbm_ctrl":
-            own |= self._slice(where, {**values, **keys})
-        at, x, y = place
-        found = common(part, kind.kind, section.impl or f"builtin.{kind.kind}", at, x, y, section.overhead_ns)
+            own = {**own, **self._slice(wrong, {**values, **keys})}
+        found: Properties = {
+            "impl": section.impl or f"builtin.{kind.kind}",
+            "overhead_ns": section.overhead_ns,
+        }
         for key in kind.properties:
             found[key] = own[key] if key in own else values[key]
         return {**found, **section.attributes}
 
-    def _slice(self, where: str, given: Mapping[str, Any]) -> Properties:
+    def _slice(self, wrong: Wrong, given: Mapping[str, Any]) -> Properties:
         """What a topology file says of the HBM of a cube, of one slice."""
         for key in _SLICE:
             if key not in given:
-                raise ConfigError(f"{where}: {key} is missing, expected an integer from 1 on")
-        channels = given["n_channels"]
+                raise wrong("", f"{key} is missing, expected an integer from 1 on")
+        size = given["slice_bytes"]
         found: Properties = {
-            "n_channels": channels,
-            "slice_bytes": given["slice_bytes"],
+            "n_channels": given["n_channels"],
+            "slice_bytes": (read_size(size) or size) if isinstance(size, str) else size,
             "burst_bytes": given.get("burst_bytes", self.spec.system.flit_bytes),
         }
         for key, value in found.items():
             if type(value) is not int or value < 1:
-                raise ConfigError(f"{where}: {key} is {shown(value)}, expected an integer from 1 on")
-        return {**found, "slice_gbs": channels * float(given["channel_gbs"])}
+                raise wrong("", f"{key} is {shown(value)}, expected an integer from 1 on")
+        return {**found, "slice_gbs": int(found["n_channels"]) * float(given["channel_gbs"])}
 
 
 def check_part(where: str, model: type[Any], values: dict[str, Any]) -> Any:

@@ -22,7 +22,7 @@ from kernbench.topology.fields import LinkPart
 from kernbench.topology.link_parts import add_buffers, keep
 from kernbench.topology.loader import load
 from kernbench.topology.part_keys import PartKeys, check_part
-from kernbench.topology.spec import MAX_CUBES, MAX_SIPS
+from kernbench.topology.spec import MAX_CUBES, MAX_SIPS, TopologySpec
 from kernbench.topology.zero_paths import refuse_zero_paths, zero_paths
 
 _LEVELS = (("sip", MAX_SIPS), ("cube", MAX_CUBES), ("pe", MAX_PES))
@@ -48,8 +48,9 @@ class Topology:
     def __init__(
         self, name: str, *, flit_bytes: int = 256, ns_per_mm: float = 0.01, address_model: str = "va"
     ) -> None:
-        self._keys = PartKeys(name, flit_bytes, ns_per_mm, address_model)
-        spec = self._keys.spec
+        system = {"flit_bytes": flit_bytes, "ns_per_mm": ns_per_mm, "address_model": address_model}
+        spec = check_part(f"topology {shown(name)}", TopologySpec, {"name": name, "system": system})
+        self._keys = PartKeys(spec)
         self._graph = PropertyGraph(
             {
                 "id": "",

@@ -30,6 +30,7 @@ from kernbench.topology.marked_yaml import Path as KeyPath
 from kernbench.topology.mesh import CubeLayout, Zone, layout
 from kernbench.topology.overrides import Override
 from kernbench.topology.pe_spec import Pe
+from kernbench.topology.shapes.model import Block, Connect, Wire
 
 MAX_SIPS = 256
 """Packages of a machine. Beyond 16, ``sip_id`` is wider than the 4 bits of ADR-0001 D2.2."""
@@ -39,6 +40,12 @@ MAX_IO_CHIPLETS = 5
 """IO chiplets of a package that an address can name: dies 16..20 (ADR-0001 D2.2)."""
 MAX_IO_CHIPLETS_PER_SIDE = 2
 """IO chiplets that fit on one side of a package's shoreline."""
+
+
+SHAPE = {"wires", "defaults", "blocks", "parts", "connect"}
+"""Sections of a machine of any shape."""
+OF_TRAY = ("sips", "host", "switch")
+"""Keys of the system that say something of the built-in tray."""
 
 
 class InterSip(Section):
@@ -171,6 +178,14 @@ class Routing(Section):
         default="nearest",
         description="among equally short routes, the UCIe connection nearest the destination, or first",
     )
+    answers: Literal["", "same", "own"] = Field(
+        default="",
+        description="answers go the same way back, or on a route of their own; left out, own where a mesh or "
+        "torus of 'connect' has buffers",
+    )
+    spread: Literal["", "destination", "first"] = Field(
+        default="", description="of equal ways of arrays, one by the destination, or the first"
+    )
 
 
 class TopologySpec(Section):
@@ -185,8 +200,20 @@ class TopologySpec(Section):
     cube: Cube = section("every cube")
     pe: Pe = section("every processing element")
     routing: Routing = section("routing policy")
+    wires: dict[str, Wire] = Field(default_factory=dict, description="classes of links, by name")
+    defaults: dict[str, dict[str, Any]] = Field(
+        default_factory=dict, description="keys of all parts of a kind, by kind"
+    )
+    blocks: dict[str, Block] = Field(default_factory=dict, description="blocks of parts, by name")
+    parts: dict[str, Any] = Field(
+        default_factory=dict, description="parts and blocks of the machine, by name; a tray when left out"
+    )
+    connect: Annotated[tuple[Connect, ...], Field(strict=False)] = Field(
+        default=(), description="links among the parts"
+    )
     links: dict[str, LinkPart] = Field(
-        default_factory=dict, description="who is next on links, by kind (router_mesh) or link (a->b)"
+        default_factory=dict,
+        description="who is next on links, by kind (router_mesh), wire or link (a->b)",
     )
     energy: dict[str, KindEnergy] = Field(
         default_factory=dict, description="energy and area of parts by kind, in place of configs/energy.yaml"
@@ -248,10 +275,12 @@ class TopologySpec(Section):
         return side, side
 
     def link_parts(self) -> dict[str, dict[str, object]]:
-        """What :attr:`links` says beyond the defaults, by kind or link."""
-        found = {}
-        for where, part in self.links.items():
-            said = part.model_dump(exclude_unset=True)
+        """What :attr:`wires` and :attr:`links` say beyond the defaults, by kind, wire or link."""
+        found: dict[str, dict[str, object]] = {}
+        for where, part in [*self.wires.items(), *self.links.items()]:
+            said = found.get(where, {}) | part.model_dump(
+                exclude_unset=True, include=set(LinkPart.model_fields)
+            )
             if "->" not in where and part.arbiter == FIFO:
                 said.pop("arbiter", None)  # of a single link it may say otherwise than its kind
             if any(said.values()):
@@ -281,20 +310,33 @@ class TopologySpec(Section):
         )
 
     def canonical(self) -> str:
-        """The one text of this content: JSON with sorted keys.
+        """The one text of this content: JSON with sorted keys, but for the parts of a machine of any shape.
 
         ``components_file`` is left out: where classes are found is no part of the machine. So are ``links``
         that say nothing that is not so anyway, ``energy`` where nothing is said, and DRAM where none is
         modelled.
         """
-        content = self.model_dump(mode="json", exclude={"components_file", "links", "energy"})
+        content = self.model_dump(mode="json", exclude={"components_file", "links", "energy", *SHAPE})
         if self.cube.hbm.model == "channels":
             del content["cube"]["hbm"]["model"], content["cube"]["hbm"]["dram"]
         if links := self.link_parts():
             content["links"] = links
         if energy := self.energy_figures():
             content["energy"] = energy
-        return json.dumps(content, sort_keys=True, separators=(",", ":"))
+        content["routing"] = {key: value for key, value in content["routing"].items() if value}
+        if self.parts and not self.has_tray:
+            for key in OF_TRAY:
+                del content["system"][key]
+        content = json.loads(json.dumps(content, sort_keys=True))
+        shape = self.model_dump(
+            mode="json", include=SHAPE, exclude_unset=True
+        )  # whose order says what is first
+        return json.dumps(content | {key: shape[key] for key in shape if shape[key]}, separators=(",", ":"))
+
+    @property
+    def has_tray(self) -> bool:
+        """Whether the built-in tray is one of its parts."""
+        return "tray" in [use.get("block") if isinstance(use, dict) else use for use in self.parts.values()]
 
 
 def schema() -> dict[str, Any]:

@@ -56,7 +56,7 @@ def test_the_shortest_routes_whoever_is_asked_for_first(
 ) -> None:
     links.sort()
     maker, misalignment = tables(links)
-    table = maker.table(destination, misalignment)
+    table = maker.table(destination, misalignment, Wholes().of(np.arange(SIZE * SIZE)))
     found, taken = shortest(links, destination)
     for component in asked:
         place = table.place(component)
@@ -74,7 +74,7 @@ def test_the_shortest_routes_whoever_is_asked_for_first(
 def test_no_more_is_worked_out_than_was_asked_for() -> None:
     chain = [(i + 1, i, 1, 0) for i in range(SIZE - 1)]
     maker, misalignment = tables(chain)
-    table = maker.table(0, misalignment)
+    table = maker.table(0, misalignment, Wholes().of(np.arange(SIZE * SIZE)))
     for component, far in ((3, 3), (2, 3), (5, 5), (4, 5), (9, 9)):
         assert table.weight_from(table.place(component)) == component
         assert table.far_weight == far

@@ -24,7 +24,20 @@ def test_default_file_names_every_key() -> None:
     """
     text = find(None).read_text(encoding="utf-8")
     missing = sorted(_missing(load(), yaml.safe_load(text)))
-    optional = {"cubes", "ports", "slices", "dram", "w", "h", "row", "col", "components_file"}
+    optional = {
+        "cubes",
+        "ports",
+        "slices",
+        "dram",
+        "w",
+        "h",
+        "row",
+        "col",
+        "components_file",
+        "answers",
+        "spread",
+    }
+    optional |= {"wires", "defaults", "blocks", "parts", "connect"}
     shared = {"attributes", "impl", "worker", "issue_ns", "access_ns"}
     assert [m for m in missing if m.rpartition(".")[2] not in optional | shared] == []
     said = set(re.findall(r"\w+", " ".join(line.partition("#")[2] for line in text.splitlines())))

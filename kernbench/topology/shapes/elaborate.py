@@ -1,0 +1,199 @@
+"""Works out the blocks of a file, from its parts to the rows of the whole machine."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from kernbench.errors import ConfigError
+from kernbench.hints import did_you_mean, shown
+from kernbench.kinds import COMPONENT_KINDS
+from kernbench.topology.marked_yaml import Path, dotted
+from kernbench.topology.part_keys import PartKeys
+from kernbench.topology.shapes.expressions import filled
+from kernbench.topology.shapes.model import LEVELS, Block
+from kernbench.topology.shapes.rows import Array, Element, Rows, Sort
+from kernbench.topology.shapes.templates import TEMPLATES, template
+from kernbench.topology.shapes.uses import MAX_PARTS, Use, read_use
+from kernbench.topology.shapes.wiring import Wiring
+from kernbench.topology.spec import TopologySpec
+
+MAX_DEPTH = 16
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+
+
+class Elaboration:
+    """One file being worked out. Blocks with equal parameters are worked out once."""
+
+    def __init__(self, spec: TopologySpec) -> None:
+        self.spec = spec
+        self.keys = PartKeys(spec)
+        self.blocks = (*spec.blocks, *(name for name in TEMPLATES if name not in spec.blocks))
+        """Names of all blocks, the built-in ones last."""
+        self._wiring = Wiring(self)
+        self._sorts: dict[str, Sort] = {}
+        self._known: dict[str, Rows] = {}
+        self._open: list[str] = []
+
+    def machine(self) -> Rows:
+        """The whole machine."""
+        for kind in self.spec.defaults:
+            if kind not in COMPONENT_KINDS:
+                raise self.wrong(
+                    ("defaults", kind), f"is not a kind of part, {did_you_mean(kind, COMPONENT_KINDS)}"
+                )
+        parts, connect = self.spec.parts, self.spec.connect
+        whole = Block.model_construct(params={}, level="", port=(), parts=parts, connect=connect)
+        made = self._block((), whole, {})
+        if not made.packages:
+            made.be_one_package()
+        return made
+
+    def wrong(self, path: Path, message: object) -> ConfigError:
+        """The error for what stands at ``path`` of the file."""
+        return ConfigError(f"{self.spec.located(path)}: {dotted(path)}: {message}")
+
+    def filled(self, path: Path, value: Any, params: Mapping[str, Any]) -> Any:
+        """``value`` with its expressions worked out."""
+        try:
+            return filled(value, params)
+        except ValueError as error:
+            raise self.wrong(path, error) from None
+
+    def sort(self, path: Path, kind: str, keys: Mapping[str, Any]) -> Sort:
+        """The parts of ``kind`` with ``keys``; the defaults of the kind, then its section, say the rest."""
+        known = json.dumps([kind, keys], sort_keys=True, default=str)
+        if known not in self._sorts:
+            defaults = self.spec.defaults.get(kind, {})
+
+            def wrong(key: str, message: str) -> ConfigError:
+                if key and key not in keys and key in defaults:
+                    return self.wrong(("defaults", kind, key), message)
+                return self.wrong((*path, key) if key else path, message)
+
+            record = COMPONENT_KINDS[kind]
+            self._sorts[known] = Sort(record, self.keys.of_kind(record, {**defaults, **keys}, wrong))
+        return self._sorts[known]
+
+    def group(self, level: str) -> Sort:
+        """The sort of the group that a block with a level is."""
+        kind = COMPONENT_KINDS[LEVELS[level]]
+        return self._sorts.setdefault(kind.kind, Sort(kind, {"impl": "", "overhead_ns": 0.0}))
+
+    def block(self, path: Path, name: str, given: Mapping[str, Any]) -> Rows:
+        """The block called ``name`` with the parameters ``given``."""
+        known = json.dumps([name, given], sort_keys=True, default=str)
+        if known in self._known:
+            return self._known[known]
+        if name in self._open or len(self._open) >= MAX_DEPTH:
+            what = "holds itself" if name in self._open else f"is more than {MAX_DEPTH} deep"
+            raise self.wrong(
+                path, f"block {' > '.join([*self._open, name])} {what}, expected other blocks within"
+            )
+        self._open.append(name)
+        if name in self.spec.blocks:
+            block = self.spec.blocks[name]
+            for key in given:
+                if key not in block.params:
+                    hint = did_you_mean(key, block.params) if block.params else "expected none"
+                    raise self.wrong((*path, key), f"is not a parameter of block '{name}', {hint}")
+            made = self._block(("blocks", name), block, {**block.params, **given})
+        else:
+            made = template(self, path, name, given)
+        self._open.pop()
+        self._known[known] = made
+        return made
+
+    def _block(self, path: Path, block: Block, params: Mapping[str, Any]) -> Rows:
+        made = Rows(level=block.level)
+        if block.level:
+            made.add("", self.group(block.level), (0.0, 0.0))
+        across = max(1, round(len(block.parts) ** 0.5))
+        x = y = height = width = 0.0
+        for number, (name, value) in enumerate(block.parts.items()):
+            if number % across == 0:
+                x, y, height = 0.0, y + height, 0.0
+            here = (*path, "parts", name)
+            w, h = self._use(made, here, name, read_use(self, here, value, params), params, (x, y))
+            x, height = x + w, max(height, h)
+            width = max(width, x)
+        made.size = max(width, 1.0), max(y + height, 1.0)
+        for i, statement in enumerate(block.connect):
+            self._wiring.connect(made, (*path, "connect", i), statement, params)
+        self._wiring.deal(made)
+        made.ports = self._ports((*path, "port"), block.port)
+        if block.level:
+            inside = {"package": made.packages, "chiplet": made.chiplets, "pe": made.pes}
+            levels = list(inside)
+            if any(inside[level] for level in levels[: levels.index(block.level) + 1]):
+                raise self.wrong(
+                    (*path, "level"),
+                    f"a {block.level} holds what counts as much or more, expected package > chiplet > pe",
+                )
+            made.close()
+        return made
+
+    def _ports(self, path: Path, port: Any) -> tuple[str, ...]:
+        ports = port if isinstance(port, list | tuple) else (port,)
+        if not all(isinstance(one, str) for one in ports):
+            raise self.wrong(path, "is not a name, expected a part of the block, or a list of them")
+        return tuple(ports)
+
+    def _use(
+        self, made: Rows, path: Path, name: str, use: Use, params: Mapping[str, Any], at: tuple[float, float]
+    ) -> tuple[float, float]:
+        """Add one entry of ``parts``; returns its width and height as drawn."""
+        made_of: dict[int, Rows | Sort] = {
+            id(one): self.block(one.path, one.block, one.keys)
+            if one.block
+            else self.sort(one.path, one.kind, one.keys)
+            for one in use.pieces
+        }
+        sizes = [one.size for one in made_of.values() if isinstance(one, Rows)]
+        widest, highest = (
+            max([1.0, *one]) * 1.1 for one in (zip(*sizes, strict=True) if sizes else ((), ()))
+        )
+        pitch_x, pitch_y = use.pitch or (widest, highest)
+        left, top = use.at or at
+        places = list(use.places())
+        if len(made.names) + len(places) > MAX_PARTS:
+            raise self.wrong(path, f"makes more than {MAX_PARTS} parts, expected fewer")
+        found: list[Element | None] = [None] * len(places)
+        taken = set(made.names)
+        right = bottom = 0
+        for position, place in places:
+            text = self._name(path, name, use, place, params)
+            if text in taken:
+                raise self.wrong(path, f"'{text}' is there already, expected another name")
+            taken.add(text)
+            column, row = use.cell(position, place)
+            right, bottom = max(right, column + 1), max(bottom, row + 1)
+            spot = round(left + column * pitch_x, 6), round(top + row * pitch_y, 6)
+            what = made_of[id(use.pieces[position if len(use.pieces) > 1 else 0])]
+            if isinstance(what, Rows):
+                found[position] = Element(made.place(what, "" if what.bare else text, spot), what)
+            else:
+                found[position] = Element(made.add(text, what, spot), None)
+                if len(place) == 2:
+                    made.cells[len(made.names) - 1] = place[1], place[0]
+            if len(made.names) > MAX_PARTS:
+                raise self.wrong(path, f"makes more than {MAX_PARTS} parts, expected fewer")
+        array = made.arrays[name] = Array(use.axes, use.sizes, [one for one in found if one is not None])
+        for one in made_of.values():
+            if isinstance(one, Rows):
+                made.grids = {**one.grids, **({one.level: array} if one.level else {}), **made.grids}
+        return right * pitch_x, bottom * pitch_y
+
+    def _name(
+        self, path: Path, name: str, use: Use, place: tuple[int, ...], params: Mapping[str, Any]
+    ) -> str:
+        text = name + "_".join(map(str, place))
+        if use.name is not None:
+            text = str(
+                self.filled((*path, "name"), use.name, {**params, **dict(zip(use.axes, place, strict=True))})
+            )
+        if not _NAME.fullmatch(text):
+            raise self.wrong(path, f"{shown(text)} is not a name, expected letters, digits and . _ -")
+        return text

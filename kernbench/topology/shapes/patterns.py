@@ -1,0 +1,152 @@
+"""The pairs of parts that a connection joins, by its pattern."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from kernbench.hints import did_you_mean, shown
+from kernbench.topology.shapes.model import PATTERNS, Connect
+from kernbench.topology.shapes.references import Chosen, resolve
+from kernbench.topology.shapes.rows import Element, Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Two ends to be joined; ``axis`` is the number of the axis along which, -1 where there is none."""
+
+    a: Element
+    b: Element
+    axis: int = -1
+    axis_name: str = ""
+    ring: bool = False
+    """It is part of a closed ring, on which there are two ways."""
+    wraps: bool = False
+    """It closes a ring."""
+    dealt: bool = False
+    """One of several equal ways, among which destinations are dealt."""
+
+
+def joins(statement: Connect, rows: Rows, names: Mapping[str, Any]) -> Iterator[Join]:
+    """All that ``statement`` joins, in order; ``ValueError`` says what is wrong with it."""
+    given = [name for name in PATTERNS if getattr(statement, name) is not None]
+    if len(given) != 1:
+        found = " and ".join(given) or "none"
+        raise ValueError(f"has {found} of the patterns, expected one of {', '.join(PATTERNS)}")
+    value = getattr(statement, given[0])
+    along = ("mesh", "torus", "all_to_all")
+    if statement.axes is not None and given[0] not in along:
+        raise ValueError(f"has axes with {given[0]}, expected them with {' or '.join(along)}")
+    yield from _PATTERNS[given[0]](statement, value, rows, names)
+
+
+def _chosen(value: Any, rows: Rows, names: Mapping[str, Any], count: int = 0) -> list[Chosen]:
+    texts = value if isinstance(value, list | tuple) else [value]
+    if count and len(texts) != count:
+        raise ValueError(f"lists {len(texts)} references, expected {count}")
+    for text in texts:
+        if not isinstance(text, str):
+            raise ValueError(f"is {shown(text)}, expected a reference such as 'tile[0,*].r'")
+    return [resolve(text, rows, names) for text in texts]
+
+
+def _pair(statement: Connect, value: Any, rows: Rows, names: Mapping[str, Any]) -> Iterator[Join]:
+    one, other = _chosen(value, rows, names, 2)
+    a, b = [end for _, end in one.ends], [end for _, end in other.ends]
+    fewer, more = (a, b) if len(a) <= len(b) else (b, a)
+    if not fewer or len(more) % len(fewer):
+        raise ValueError(
+            f"joins {len(a)} of '{one.text}' and {len(b)} of '{other.text}', expected as many, or a multiple"
+        )
+    many = len(more) // len(fewer)
+    for i, end in enumerate(more):
+        yield Join(fewer[i // many], end) if fewer is a else Join(end, fewer[i // many])
+
+
+def _all(statement: Connect, value: Any, rows: Rows, names: Mapping[str, Any]) -> Iterator[Join]:
+    one, other = _chosen(value, rows, names, 2)
+    for _, a in one.ends:
+        for _, b in other.ends:
+            yield Join(a, b, dealt=True)
+
+
+def _axes(statement: Connect, chosen: Chosen) -> list[int]:
+    if not chosen.axes:
+        raise ValueError(f"'{chosen.text}' is one part, expected an array")
+    for axis in statement.axes or ():
+        if axis not in chosen.axes:
+            raise ValueError(f"'{axis}' is not an axis of '{chosen.text}', {did_you_mean(axis, chosen.axes)}")
+    for axis in statement.by:
+        if axis not in chosen.axes:
+            raise ValueError(f"'{axis}' is not an axis of '{chosen.text}', {did_you_mean(axis, chosen.axes)}")
+    wanted = statement.axes or chosen.axes
+    return [i for i, axis in enumerate(chosen.axes) if axis in wanted]
+
+
+def _grid(statement: Connect, value: Any, rows: Rows, names: Mapping[str, Any]) -> Iterator[Join]:
+    (chosen,) = _chosen(value, rows, names, 1)
+    by_place = dict(chosen.ends)
+    closed = statement.torus is not None
+    for i in _axes(statement, chosen):
+        size = chosen.sizes[i]
+        for at, end in chosen.ends:
+            last = at[i] == size - 1
+            if last and not (closed and size > 2):
+                continue
+            beside = (*at[:i], 0 if last else at[i] + 1, *at[i + 1 :])
+            yield Join(end, by_place[beside], i, chosen.axes[i], ring=closed and size > 2, wraps=last)
+
+
+def _ring(statement: Connect, value: Any, rows: Rows, names: Mapping[str, Any]) -> Iterator[Join]:
+    ends = [end for chosen in _chosen(value, rows, names) for _, end in chosen.ends]
+    if len(ends) < 2:
+        raise ValueError("is a ring of one part, expected two or more")
+    for i, end in enumerate(ends):
+        last = i == len(ends) - 1
+        if not last or len(ends) > 2:
+            yield Join(end, ends[0 if last else i + 1], 0, "ring", ring=len(ends) > 2, wraps=last)
+
+
+def _all_to_all(statement: Connect, value: Any, rows: Rows, names: Mapping[str, Any]) -> Iterator[Join]:
+    (chosen,) = _chosen(value, rows, names, 1)
+    wanted = _axes(statement, chosen)
+    groups: dict[tuple[int, ...], list[Element]] = {}
+    for at, end in chosen.ends:
+        groups.setdefault(tuple(c for i, c in enumerate(at) if i not in wanted), []).append(end)
+    for group in groups.values():
+        for a, b in combinations(group, 2):
+            yield Join(a, b)
+
+
+def _dragonfly(statement: Connect, value: Any, rows: Rows, names: Mapping[str, Any]) -> Iterator[Join]:
+    """Port p of group g leads to group g + p + 1; a router has ``per_router`` consecutive ports."""
+    (chosen,) = _chosen(value, rows, names, 1)
+    ports = statement.per_router
+    if type(ports) is not int or ports < 1:
+        raise ValueError(f"per_router is {shown(ports)}, expected an integer from 1 on")
+    groups: dict[tuple[int, ...], list[Element]] = {}
+    for at, end in chosen.ends:
+        groups.setdefault(at[1:], []).append(end)
+    members: Sequence[list[Element]] = list(groups.values())
+    if len(chosen.axes) != 2 or len(members) > len(members[0]) * ports + 1:
+        raise ValueError(
+            f"'{chosen.text}' is {len(members)} groups, expected an array of groups with an array of routers "
+            "each, and at most one group more than a group has ports"
+        )
+    for g, routers in enumerate(members):
+        for t in range(g + 1, len(members)):
+            here, there = t - g - 1, len(members) - (t - g) - 1
+            yield Join(routers[here // ports], members[t][there // ports])
+
+
+_PATTERNS: dict[str, Callable[[Connect, Any, Rows, Mapping[str, Any]], Iterator[Join]]] = {
+    "pair": _pair,
+    "all": _all,
+    "mesh": _grid,
+    "torus": _grid,
+    "ring": _ring,
+    "all_to_all": _all_to_all,
+    "dragonfly": _dragonfly,
+}
