@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import kernbench as kb
-from kernbench.api.topologies import check_routes
+from kernbench import check_routes
 from kernbench.errors import ConfigError
 from kernbench.kinds import LINK_PROPERTIES, Traffic
 from kernbench.pgraph import PropertyGraph, topology_graph, topology_record
