@@ -1,6 +1,6 @@
 from kernbench.components.pe_component cimport PeComponent
 from kernbench.components.pe_scheduler cimport PeScheduler
-from kernbench.program.computing cimport Compute
+from kernbench.program.computing cimport Command
 from kernbench.program.operations cimport Op
 
 cimport cython
@@ -22,13 +22,12 @@ cdef class PeCpu(PeComponent):
 
     @cython.locals(system=object)  # its methods are given away
     cpdef object _begin(self)
-    @cython.locals(turn=int)
+    @cython.locals(turn=int, command=Command)
     cpdef object _run(self)
-    @cython.locals(op=Op, work=Compute)
-    cpdef bint _dispatch(self, object command) except -1
+    cdef object _check(self, Command command, object kernel)
     @cython.locals(last="long long", resumed_by="long long")
     cdef object _issued(self, Op op)
     @cython.locals(scheduler=PeScheduler)
-    cdef bint _blocks(self, object command, Op op) except -1
+    cpdef bint block(self, Command command, Op op) except -1
     cpdef object _blocked_over(self)
     cpdef object _command_done(self, object op, long long epoch)

@@ -8,12 +8,12 @@ from functools import partial
 
 from kernbench.components.pe_component import PeComponent
 from kernbench.components.pe_ipcq import PeIpcq
-from kernbench.components.pe_scheduler import EngineCommand, PeScheduler
+from kernbench.components.pe_scheduler import PeScheduler
 from kernbench.components.system import System
 from kernbench.errors import AddressError, KernelError, RoutingError, StarvedError
 from kernbench.pgraph import Node
 from kernbench.program import commands as c
-from kernbench.program.computing import Compute
+from kernbench.program.computing import Command
 from kernbench.program.launches import Launch
 from kernbench.program.messages import LaunchDone, LaunchMessage, QueueMessage
 from kernbench.program.operations import Op
@@ -23,9 +23,6 @@ from kernbench.topology import names
 
 MAX_IDLE = 100_000
 """Operations that a kernel may issue at one instant; more of them are taken for an endless loop."""
-_OF_CPU = (c.Define, c.Cycles, c.Wait)
-"""Commands that PE_CPU carries out by itself."""
-_OF_QUEUES = (c.Send, c.Receive)
 
 
 class PeCpu(PeComponent):
@@ -151,22 +148,17 @@ class PeCpu(PeComponent):
                 command = kernel.resume()
                 if command is None:
                     break
-                if not isinstance(command, Compute) and not isinstance(command, _OF_CPU):
-                    self._check(command, kernel)
+                self._check(command, kernel)
             except Exception as error:
                 self._failed(error)
                 return
-            if not isinstance(command, Compute) and isinstance(command, c.Define):
-                now = self.clock.time
-                command.op.launch = launch.id
-                self.finish(command.op, now, now, now)
-            elif self._dispatch_ns > 0.0:
+            if self._dispatch_ns > 0.0 and command.dispatched:
                 self._busy_ns += self._dispatch_ns
                 self.clock.call_at(
                     self.clock.time + self._dispatch_ns, self._dispatch_later, command, self._epoch
                 )
                 return
-            elif not self._dispatch(command):
+            if not command.begin(self):
                 return
         else:
             self._failed(
@@ -175,19 +167,14 @@ class PeCpu(PeComponent):
             return
         self._over()
 
-    def _check(
-        self, command: EngineCommand | c.Composite | c.Send | c.Receive, kernel: c.RunningKernel
-    ) -> None:
+    def _check(self, command: Command, kernel: c.RunningKernel) -> None:
         """Refuse a command that the hardware could not carry out, in the name of the call that gave it."""
         try:
-            if isinstance(command, _OF_QUEUES):
-                self._ipcq.check(command)
-            else:
-                self._scheduler.check(command)
+            command.check(self._scheduler, self._ipcq)
         except (AddressError, RoutingError, KernelError) as problem:
             subject, _, call = kernel.describe().partition(": ")
             at_call = f"{call}: {problem}" if call else str(problem)
-            if isinstance(problem, AddressError) and isinstance(command, c.Load | c.Store):
+            if isinstance(problem, AddressError) and command.runs:
                 near = kernel.nearest_tensor(min(address for address, _ in command.runs))
                 at_call += f"; {near}" if near else ""
             raise KernelError(f"{subject} at {self.clock.time:g} ns: {at_call}", at_call) from problem
@@ -232,34 +219,66 @@ class PeCpu(PeComponent):
         if epoch == self._epoch:
             self._run()
 
-    def _dispatch_later(self, command: c.Command, epoch: int) -> None:
-        if epoch == self._epoch and self._dispatch(command):
+    def _dispatch_later(self, command: Command, epoch: int) -> None:
+        if epoch == self._epoch and command.begin(self):
             self._run()
 
-    def _dispatch(self, command: c.Command) -> bool:
-        """Hand a command on. True when the kernel may go on at once."""
-        if isinstance(command, Compute):
-            work: Compute = command
-            self._issued(work.op)
-            return self._blocks(work, work.op)
-        if isinstance(command, _OF_CPU):
-            return self._pass_time(command)
+    # -- how commands are carried out: see :class:`~kernbench.program.carriers.Pe` -----------------------
+
+    def define(self, op: Op) -> bool:
+        """It is over at once."""
+        launch, now = self._launch, self.clock.time
+        assert launch is not None
+        op.launch = launch.id
+        self.finish(op, now, now, now)
+        return True
+
+    def work(self, cycles: float) -> bool:
+        """The kernel goes on later."""
+        self._busy_ns += cycles * self._cycle_ns
+        self.clock.call_at(self.clock.time + cycles * self._cycle_ns, self._resume, self._epoch)
+        return False
+
+    def wait(self, completions: Sequence[c.Completion]) -> bool:
+        """The kernel goes on with the last of them."""
+        return self._after(completions, self._run)
+
+    def send(self, command: c.Send) -> bool:
+        """The kernel goes on when it is posted."""
         op = command.op
         self._issued(op)
-        if isinstance(command, c.Send):
-            self._sending, self._posted = True, False
-            self.forward(self._ipcq, self._ipcq.submit_send, command, partial(self._sent, op, self._epoch))
-            self._sending = False
-            return self._posted
-        if isinstance(command, c.Receive):
-            done = partial(self._command_done, op, self._epoch)
-            self.forward(self._ipcq, self._ipcq.submit_receive, command, done)
-            return command.completion is not None
-        if isinstance(command, c.Composite):
-            self._started = [*[one for one in self._started if not one.done], command.completion]
-            self.forward(self._scheduler, self._submit, command, self._run)
-            return True
-        return self._blocks(command, op)
+        self._sending, self._posted = True, False
+        self.forward(self._ipcq, self._ipcq.submit_send, command, partial(self._sent, op, self._epoch))
+        self._sending = False
+        return self._posted
+
+    def receive_message(self, command: c.Receive) -> bool:
+        """The kernel goes on when the message is there, or at once with a completion."""
+        op = command.op
+        self._issued(op)
+        done = partial(self._command_done, op, self._epoch)
+        self.forward(self._ipcq, self._ipcq.submit_receive, command, done)
+        return command.completion is not None
+
+    def start(self, command: c.Composite) -> bool:
+        """The kernel goes on."""
+        self._issued(command.op)
+        self._started = [*[one for one in self._started if not one.done], command.completion]
+        self.forward(self._scheduler, self._submit, command, self._run)
+        return True
+
+    def block(self, command: Command, op: Op) -> bool:
+        """The kernel goes on when it is over."""
+        scheduler = self._scheduler
+        self._issued(op)
+        self._blocked = op
+        self._blocked_in = self._epoch
+        if self._own or self.crossing(scheduler) > 0.0:
+            self.forward(scheduler, self._submit, command, self._unblock)
+        else:
+            self.crossed(scheduler)
+            scheduler.submit(command, self._unblock)
+        return False
 
     def _issued(self, op: Op) -> None:
         """Note what ``op`` comes after."""
@@ -270,27 +289,6 @@ class PeCpu(PeComponent):
             op.after.append((last, "issue"))
         if resumed_by != -1 and resumed_by != last:
             op.after.append((resumed_by, "wait"))
-
-    def _blocks(self, command: EngineCommand, op: Op) -> bool:
-        """Hand on a command that the kernel waits for."""
-        scheduler = self._scheduler
-        self._blocked = op
-        self._blocked_in = self._epoch
-        if self._own or self.crossing(scheduler) > 0.0:
-            self.forward(scheduler, self._submit, command, self._unblock)
-        else:
-            self.crossed(scheduler)
-            scheduler.submit(command, self._unblock)
-        return False
-
-    def _pass_time(self, command: c.Cycles | c.Wait | c.Define) -> bool:
-        """A command that no engine carries out. True when the kernel may go on at once."""
-        if isinstance(command, c.Wait):
-            return self._after(command.completions, self._run)
-        assert isinstance(command, c.Cycles)
-        self._busy_ns += command.count * self._cycle_ns
-        self.clock.call_at(self.clock.time + command.count * self._cycle_ns, self._resume, self._epoch)
-        return False
 
     def _blocked_over(self) -> None:
         """The command that the kernel waits for is over."""

@@ -82,28 +82,27 @@ class PeIpcq(PeComponent):
 
     # -- commands of the kernel -------------------------------------------------------------------------
 
-    def check(self, command: Send | Receive) -> None:
-        """Refuse a command that cannot be carried out.
+    def check_peer(self, direction: str) -> None:
+        """Refuse a direction whose peer cannot be reached: :class:`RoutingError`."""
+        self._channel.path(self._queues[direction].entry.peer)
+
+    def check_memory(self, argument: str, address: int | None, nbytes: int, space: str | None) -> None:
+        """Refuse an address that cannot be sent from or written to.
 
         Raises:
-            AddressError: an address that leads to no memory, or to another one than the command says.
-            RoutingError: a memory or the peer cannot be reached.
+            AddressError: It leads to no memory, or to another one than ``argument`` says.
+            RoutingError: The memory cannot be reached.
         """
-        if isinstance(command, Send):
-            self._channel.path(self._queues[command.direction].entry.peer)
-        nbytes = command.message.nbytes if isinstance(command, Send) else command.nbytes or 0
-        if command.address is None or not nbytes:
+        if address is None or not nbytes:
             return
-        self._dma.check(command.address, nbytes)
-        if command.space is not None:
-            argument = "space" if isinstance(command, Send) else "dst_space"
-            for request in self._dma.dma.requests(command.address, nbytes):
-                target = self.system.addresses.resolve(request.pa)
-                if target.kind != command.space:
-                    raise AddressError(
-                        f"argument '{argument}' is '{command.space}', but address {command.address:#x} leads "
-                        f"to '{target.component}'"
-                    )
+        self._dma.check(address, nbytes)
+        for request in self._dma.dma.requests(address, nbytes) if space is not None else ():
+            target = self.system.addresses.resolve(request.pa)
+            if target.kind != space:
+                raise AddressError(
+                    f"argument '{argument}' is '{space}', but address {address:#x} leads "
+                    f"to '{target.component}'"
+                )
 
     def submit_send(self, command: Send, goes_on: GoesOn) -> None:
         """Carry out ``command``; ``goes_on`` when it is posted."""

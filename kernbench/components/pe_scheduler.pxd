@@ -1,5 +1,5 @@
 from kernbench.components.pe_component cimport PeComponent, Token
-from kernbench.program.computing cimport Compute
+from kernbench.program.computing cimport Command, Compute
 from kernbench.program.tile_plans cimport TilePlan
 from kernbench.sim.rows cimport StageRows
 
@@ -20,9 +20,11 @@ cdef class PeScheduler(PeComponent):
     cdef bint _by_rows
 
     @cython.locals(overhead=double)
-    cpdef object submit(self, object command, object done)
-    @cython.locals(work=Compute, pipeline=Pipeline, token=Token, rows=StageRows)
-    cpdef object _dispatch(self, object command, object done)
+    cpdef object submit(self, Command command, object done)
+    @cython.locals(token=Token, rows=StageRows)
+    cpdef object compute(self, Compute command, object done)
+    @cython.locals(pipeline=Pipeline)
+    cpdef object feed(self, object command)
     @cython.locals(pipeline=Pipeline, tile=TilePlan, token=Token)
     cpdef object _feed(self, object made_room=*)
     @cython.locals(pipeline=Pipeline)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from kernbench.components.dma import Job
@@ -15,12 +15,9 @@ from kernbench.components.system import System
 from kernbench.errors import KernelError
 from kernbench.pgraph import Node
 from kernbench.program import commands as c
-from kernbench.program.computing import Compute
-from kernbench.program.operations import Operand
+from kernbench.program.computing import Command, Compute
+from kernbench.program.operations import Op, Operand
 from kernbench.program.tile_plans import TilePlan, tiles_of
-
-_TRANSFERS = (c.Load, c.Store)
-EngineCommand = c.Load | c.Store | c.Compute
 
 
 class Pipeline:
@@ -57,37 +54,40 @@ class PeScheduler(PeComponent):
         self._by_rows = self.node.properties["tile_transfers"] == "rows"
         self._buffer_bytes = int(self.sibling("pe_tcm").node.properties["scheduler_reserved_bytes"])
 
-    def submit(self, command: EngineCommand | c.Composite, done: Callable[[], None]) -> None:
+    def submit(self, command: Command, done: Callable[[], None]) -> None:
         """Carry out ``command``; ``done()`` when a blocking one is over (never for a composite)."""
         now = self.clock.time
         overhead = self.overhead()
-        begun = self.occupy(now, overhead, command.op)
+        begun = self.occupy(now, overhead, command.op)  # type: ignore[attr-defined]
         self.arrive(now)
         self.leave(begun + overhead, 0, overhead, begun - now)
         if begun + overhead > now:
             self.clock.call_at(begun + overhead, self._dispatch, command, done)
         else:
-            self._dispatch(command, done)
+            command.dispatch(self, done)
 
-    def _dispatch(self, command: EngineCommand | c.Composite, done: Callable[[], None]) -> None:
-        if isinstance(command, Compute):
-            work: Compute = command
-            rows = self.system.stage_rows
-            token = Token(work.plan, work.op, work.op, done)
-            token.site = work.site if rows is not None and rows.takes_computed else None
-            self._start(token)
-            return
-        if isinstance(command, c.Composite):
-            pipeline = Pipeline(command, self._tiles(command), self.clock.time)
-            pipeline.written = partial(self._tile_written, pipeline)
-            self._feeds.append(pipeline)
-            self._translate(command)
-            self._feed()
-            return
-        kind = "dma_read" if isinstance(command, c.Load) else "dma_write"
-        served = partial(self.system.served, command.op)
-        job = Job(command.op, kind, command.runs, done, served)
+    def _dispatch(self, command: Command, done: Callable[[], None]) -> None:
+        command.dispatch(self, done)
+
+    def compute(self, command: Compute, done: Callable[[], None]) -> None:
+        """Carry out work on operands in TCM; ``done()`` when it is over."""
+        rows = self.system.stage_rows
+        token = Token(command.plan, command.op, command.op, done)
+        token.site = command.site if rows is not None and rows.takes_computed else None
+        self._start(token)
+
+    def transfer(self, op: Op, kind: str, runs: Sequence[tuple[int, int]], done: Callable[[], None]) -> None:
+        """Have PE_DMA move bytes; ``done()`` when that is over."""
+        job = Job(op, kind, runs, done, partial(self.system.served, op))
         self.forward(self._dma, self._dma.submit, job)
+
+    def feed(self, command: c.Composite) -> None:
+        """Carry out a composite."""
+        pipeline = Pipeline(command, self._tiles(command), self.clock.time)
+        pipeline.written = partial(self._tile_written, pipeline)
+        self._feeds.append(pipeline)
+        self._translate(command)
+        self._feed()
 
     def _tiles(self, command: c.Composite, *, outermost: bool = False) -> Iterator[TilePlan]:
         return tiles_of(command, self._gemm.tile, outermost, self._by_rows)
@@ -130,17 +130,16 @@ class PeScheduler(PeComponent):
             token.fed_by = made_room
             self._start(token)
 
-    def check(self, command: EngineCommand | c.Composite) -> None:
-        """Refuse what cannot be carried out, before any of it has begun.
+    def check_runs(self, runs: Sequence[tuple[int, int]]) -> None:
+        """Refuse a transfer that cannot be carried out, before any of it has begun.
 
-        :class:`KernelError` for a composite whose largest tile does not fit the scheduler's TCM,
         :class:`AddressError` or :class:`RoutingError` for memory that does not exist or cannot be reached.
         """
-        if isinstance(command, _TRANSFERS):
-            for address, nbytes in command.runs:
-                self._dma.check(address, nbytes)
-        if not isinstance(command, c.Composite):
-            return
+        for address, nbytes in runs:
+            self._dma.check(address, nbytes)
+
+    def check_tiles(self, command: c.Composite) -> None:
+        """As :meth:`check_runs`; :class:`KernelError` for a largest tile that does not fit the TCM."""
         for operand in _in_memory(command):
             assert operand.address is not None
             self._dma.check(operand.address, c.operand_bytes(operand))

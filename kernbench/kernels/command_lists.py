@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from kernbench.errors import KernelError, UsageError
+from kernbench.errors import UsageError
 from kernbench.hints import shown
 from kernbench.kernels.autotune import Autotuned
 from kernbench.kernels.binding import argument_names
 from kernbench.kernels.interpret import InterpretedMemory, pe_context
 from kernbench.kernels.interpreted_queues import InterpretedQueues
 from kernbench.kernels.thread import KernelCall
-from kernbench.program.commands import Command, Wait
-from kernbench.program.queues import Message, Receive
+from kernbench.program.commands import Command
 from kernbench.topology.neighbours import Neighbours
 
 Array = np.ndarray[Any, Any]
@@ -72,21 +71,7 @@ def commands(
     try:
         while (command := thread.resume()) is not None:
             found.append(command)
-            _answer(command)
+            command.answer()
     finally:
         thread.close()
     return found
-
-
-def _answer(command: Command) -> None:
-    """What a machine would have done by the time that the kernel goes on, as far as the kernel sees it."""
-    if isinstance(command, Receive):
-        output = command.op.output
-        if output is None and command.address is None:
-            raise KernelError("tl.recv without shape=: there is no message here that has one; give it")
-        shape, dtype = (output.shape, output.dtype) if output is not None else ((command.nbytes or 0,), "i8")
-        command.message = Message(shape, dtype, command.nbytes or 0, 1)
-    elif isinstance(command, Wait):
-        for completion in command.completions:
-            if not completion.done:
-                completion.complete()

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from kernbench import dtypes
-from kernbench.errors import DeadlockError, KernelError, UsageError
+from kernbench.errors import DeadlockError, KernBenchError, KernelError, UsageError
 from kernbench.hints import shown
 from kernbench.kernels.autotune import Autotuned
 from kernbench.kernels.binding import argument_names
 from kernbench.kernels.interpreted_queues import InterpretedQueues, Parcel
 from kernbench.kernels.pointer import Placement, TensorArg
 from kernbench.kernels.thread import KernelCall
-from kernbench.program.commands import Command, Completion, Composite, Cycles, Load, PeContext, Store, Wait
-from kernbench.program.operations import Op, Operand
+from kernbench.program.commands import Command, Completion, PeContext, operand_bytes
+from kernbench.program.operations import Op, Operand, Region
 from kernbench.program.queues import Receive, Send
-from kernbench.replay.semantics import DEFAULT_TILE, compute
+from kernbench.replay.executor import Executor
+from kernbench.replay.memory_store import SimulatedMemory
+from kernbench.replay.semantics import DEFAULT_TILE
 from kernbench.topology.neighbours import MachineShape, Neighbours
 
 Array = np.ndarray[Any, Any]
@@ -137,13 +138,13 @@ def _run(programs: Sequence[_Program], rings: InterpretedQueues) -> None:
             program.close()
 
 
-class InterpretedMemory:
+class InterpretedMemory(SimulatedMemory):
     """The bytes of all arrays, each at an address of its own with a gap behind it."""
 
     def __init__(self) -> None:
-        self._segments: list[tuple[int, Array, Array]] = []
-        self._written: list[bool] = []
-        self._names: list[tuple[int, str, int]] = []
+        super().__init__()
+        self._segments: list[tuple[int, str, Array]] = []
+        self._written: set[int] = set()
         self._end = PAGE
 
     def place(self, name: str, value: object) -> object:
@@ -151,57 +152,39 @@ class InterpretedMemory:
         if not isinstance(value, np.ndarray):
             return value
         dtype = dtypes.of_numpy(value.dtype).name
-        base = next((start for start, array, _ in self._segments if array is value), None)
+        base = next((start for start, _, array in self._segments if array is value), None)
         if base is None:
             base = self._end
-            self._segments.append((base, value, _raw(value).copy()))
-            self._names.append((base, name, value.nbytes))
-            self._written.append(False)
+            self._segments.append((base, name, value))
+            self.write(base, np.array(value, order="C"), owned=True)
             self._end += (value.nbytes // PAGE + 2) * PAGE
         return TensorArg(name, value.shape, dtype, default=Placement(base, base, value.shape))
 
-    def read(self, operand: Operand) -> Array:
-        """A copy of the operand's bytes as they are now."""
-        data, _ = self._bytes(operand)
-        return data.copy().view(dtypes.dtype(operand.dtype).numpy).reshape(operand.shape)
-
-    def write(self, operand: Operand, value: Array) -> None:
-        """Replace the operand's bytes."""
-        data, index = self._bytes(operand)
-        if not self._segments[index][1].flags.writeable:
-            raise KernelError(f"{self._named(operand.address, data.size)} cannot be written: read-only")
-        data[:] = _raw(value)
-        self._written[index] = True
+    def check(self, region: Region, write: bool) -> Region:
+        """``region``, if it is within an array, which can be written if it is to be."""
+        address, size = region
+        before = [segment for segment in self._segments if segment[0] <= address]
+        if not before or address + size > before[-1][0] + before[-1][2].nbytes:
+            raise KernelError(f"{_named(region, before)} are not within any array that the kernel was given")
+        if write:
+            if not before[-1][2].flags.writeable:
+                raise KernelError(f"{_named(region, before)} cannot be written: read-only")
+            self._written.add(before[-1][0])
+        return region
 
     def copy_back(self) -> None:
         """Give the arrays that were written their new values."""
-        for (_, array, data), written in zip(self._segments, self._written, strict=True):
-            if written:
-                array[...] = data.view(array.dtype).reshape(array.shape)
-
-    def _bytes(self, operand: Operand) -> tuple[Array, int]:
-        assert operand.address is not None
-        size = int(np.prod(operand.shape)) * dtypes.dtype(operand.dtype).itemsize
-        for index, (start, _, data) in enumerate(self._segments):
-            offset = operand.address - start
-            if offset >= 0 and offset + size <= data.size:
-                return data[offset : offset + size], index
-        raise KernelError(
-            f"{self._named(operand.address, size)} are not within any array that the kernel was given"
-        )
-
-    def _named(self, address: int | None, size: int) -> str:
-        """So many bytes at an address, as the kernel's author knows them."""
-        at = [(start, name, data) for start, name, data in self._names if start <= (address or 0)]
-        if not at:
-            return f"{size} bytes at address {address}"
-        start, name, nbytes = at[-1]
-        return f"{size} bytes at byte {(address or 0) - start} of '{name}', which has {nbytes},"
+        for start, _, array in self._segments:
+            if start in self._written:
+                array[...] = self.read(start, array.shape, array.dtype)
 
 
-def _raw(array: Array) -> Array:
-    """The bytes of an array in row-major order."""
-    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+def _named(region: Region, before: Sequence[tuple[int, str, Array]]) -> str:
+    """So many bytes at an address, as the kernel's author knows them; ``before``: the arrays up to there."""
+    if not before:
+        return f"{region.nbytes} bytes at address {region.addr}"
+    start, name, array = before[-1]
+    return f"{region.nbytes} bytes at byte {region.addr - start} of '{name}', which has {array.nbytes},"
 
 
 class _Program:
@@ -211,16 +194,14 @@ class _Program:
         self, memory: InterpretedMemory, tile: tuple[int, int, int], queues: InterpretedQueues, pe: PeContext
     ) -> None:
         self.ended = False
+        self.tile = tile
         self.steps = 0
         """Commands begun so far."""
         self._memory = memory
-        self._tile = tile
+        self._replay = Executor(memory)
         self._queues = queues
         self._pe = pe
         self._location = (pe.sip, pe.cube, pe.pe)
-        self._values: dict[int, Array] = {}
-        self._runs: tuple[tuple[int, int], ...] | None = None
-        """The bytes in memory of the load or store being carried out."""
         self._waiting: Command | None = None
         self._sending: Parcel | None = None
         self._receives: list[Receive] = []
@@ -229,11 +210,11 @@ class _Program:
 
     def value(self, handle: int) -> Array | None:
         """The value of a handle: always known here."""
-        return self._values.get(handle)
+        return self._replay.value(handle)
 
     def release(self, handle: int) -> None:
         """No operation asks for this handle any more."""
-        self._values.pop(handle, None)
+        self._replay.retire(handle)
 
     def start(self, call: KernelCall) -> None:
         """Make the program's thread; nothing runs yet."""
@@ -253,7 +234,7 @@ class _Program:
                     self.steps += 1
                 if self._waiting is None:
                     self.ended = True
-                elif self._carry_out(self._waiting):
+                elif self._waiting.interpret(self):
                     self._waiting = None
                 else:
                     return
@@ -266,37 +247,39 @@ class _Program:
         full = [f" (the peer's {ring})" for ring in self._queues.filled_by(self._location) if ring.waiting]
         return f"{self._thread.describe()}{''.join(full)}"
 
-    def _carry_out(self, command: Command) -> bool:
-        """Carry a command out as far as it goes; True when the kernel may go on."""
-        if isinstance(command, Send):
-            return self._send(command)
-        if isinstance(command, Receive):
-            self._receives += [] if command in self._receives else [command]
-            self._receive()
-            return command.completion is not None or command not in self._receives
-        self._receive()
-        if isinstance(command, Wait):
-            return all(completion.done for completion in command.completions)
-        if isinstance(command, Cycles):
-            return True
-        if isinstance(command, Composite) and command.tile is None and command.head == "gemm":
-            command.op.params["tile"] = self._tile
-        self._runs = command.runs if isinstance(command, Load | Store) else None
-        self._execute(command.op)
-        if isinstance(command, Composite):
-            command.completion.complete()
-        return True
+    # -- how commands are carried out: see :class:`~kernbench.program.carriers.Interpreter` --------------
 
-    def _send(self, command: Send) -> bool:
+    def execute(self, op: Op, runs: Sequence[tuple[int, int]]) -> None:
+        """Compute ``op``; ``runs`` are the bytes that a load or store moves."""
+        self.receive_open()
+        for operand, write in (*((one, False) for one in op.inputs), (op.output, True)):
+            if operand is not None and operand.handle is None:
+                assert operand.address is not None or not runs
+                self._locate(operand, write, runs)
+        try:
+            self._replay.carry_out(op)
+        except KernBenchError as problem:
+            if isinstance(problem.__cause__, ZeroDivisionError):
+                raise KernelError(f"tl.{op.name}: {problem.__cause__} ({op.source})") from None
+            raise
+
+    def _locate(self, operand: Operand, write: bool, runs: Sequence[tuple[int, int]] = ()) -> None:
+        """Where an operand's bytes lie: in ``runs``, or else all from its address on."""
+        if not runs and operand.address is not None and operand_bytes(operand):
+            runs = ((operand.address, operand_bytes(operand)),)
+        operand.regions = tuple(self._memory.check(Region(*run), write) for run in runs)
+
+    def send(self, command: Send) -> bool:
+        """Put the message into the peer's ring, as far as it has room."""
         message = command.message
         ring = self._queues.peer_ring(self._location, command.direction)
         if self._sending is None:
-            data = np.empty(0, np.uint8)
-            if message.nbytes:
-                source = next(iter(command.op.inputs), None)
-                operand = source or Operand(message.shape, message.dtype, address=command.address)
-                data = _raw(self._read(operand)).copy()
-            self._sending = Parcel(message, data, Completion(command.label, command.op.id))
+            source = next(iter(command.op.inputs), None)
+            operand = source or Operand(message.shape, message.dtype, address=command.address)
+            if operand.handle is None:
+                self._locate(operand, False)
+            data = np.ascontiguousarray(self._replay.read(operand)).reshape(-1).view(np.uint8)
+            self._sending = Parcel(message, data.copy(), Completion(command.label, command.op.id))
             ring.put(self._sending)
         posted = self._sending.posted
         if not posted.done:
@@ -306,7 +289,13 @@ class _Program:
         self._sending = None
         return True
 
-    def _receive(self) -> None:
+    def receive(self, command: Receive) -> bool:
+        """Receive, after those that are open."""
+        self._receives += [] if command in self._receives else [command]
+        self.receive_open()
+        return command.completion is not None or command not in self._receives
+
+    def receive_open(self) -> None:
         """Let the open receives, oldest first, take what has arrived."""
         for command in list(self._receives):
             parcel = self._queues.take(self._location, command)
@@ -318,40 +307,8 @@ class _Program:
                 operand = command.op.output or Operand(message.shape, message.dtype, handle=command.op.id)
                 if command.address is not None:
                     operand = Operand((message.nbytes,), "i8", address=command.address)
+                    self._locate(operand, True)
                 value = parcel.data.view(dtypes.dtype(operand.dtype).numpy).reshape(operand.shape)
-                self._write(operand, value)
+                self._replay.write(operand, value)
             if command.completion is not None:
                 command.completion.complete()
-
-    def _read(self, operand: Operand) -> Array:
-        if operand.handle is not None:
-            return self._values[operand.handle]
-        if not math.prod(operand.shape):
-            return np.empty(0, dtypes.dtype(operand.dtype).numpy)
-        if self._runs is None:
-            return self._memory.read(operand)
-        parts = [
-            _raw(self._memory.read(Operand((nbytes,), "i8", address=address)))
-            for address, nbytes in self._runs
-        ]
-        return np.concatenate(parts).view(dtypes.dtype(operand.dtype).numpy).reshape(operand.shape)
-
-    def _write(self, operand: Operand, value: Array) -> None:
-        if operand.handle is None and self._runs is not None:
-            data, position = _raw(value), 0
-            for address, nbytes in self._runs:
-                part = data[position : position + nbytes].view(np.int8)
-                self._memory.write(Operand((nbytes,), "i8", address=address), part)
-                position += nbytes
-        elif operand.handle is None and value.size:
-            self._memory.write(operand, value)
-        elif operand.handle is not None:
-            self._values[operand.handle] = value
-
-    def _execute(self, op: Op) -> None:
-        assert op.output is not None
-        try:
-            value = compute(op, [self._read(operand) for operand in op.inputs])
-        except ZeroDivisionError as problem:
-            raise KernelError(f"tl.{op.name}: {problem} ({op.source})") from None
-        self._write(op.output, value)

@@ -191,10 +191,7 @@ class KernelThread:
             raise self._misused
         if self._closing:
             kernel.again(GreenletExit())
-        if self._waits_for:
-            self._waits_for = ()
-        if isinstance(command, Wait):
-            self._waits_for = command.completions
+        self._waits_for = command.awaited
         parent = kernel.parent
         assert parent is not None
         parent.switch(command)

@@ -7,11 +7,13 @@ a :class:`Completion`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from kernbench.dtypes import dtype
+from kernbench.program.carriers import Interpreter, Pe, Queues, Scheduler
+from kernbench.program.computing import Command as Command
 from kernbench.program.computing import Compute as Compute
 from kernbench.program.computing import Gemm as Gemm
 from kernbench.program.computing import Math as Math
@@ -51,37 +53,66 @@ class Completion:
 
 
 @dataclass(slots=True)
-class Load:
-    """Read ``runs`` of ``(address, bytes)`` into the PE (blocking). ``op`` is a ``dma_read``."""
+class Transfer(Command):
+    """Move bytes between the PE and ``runs`` of ``(address, bytes)`` in memory (blocking)."""
 
     op: Op
     runs: tuple[tuple[int, int], ...]
+    kind: ClassVar[str]
+
+    def check(self, scheduler: Scheduler, queues: Queues) -> None:
+        """See :class:`Command`."""
+        scheduler.check_runs(self.runs)
+
+    def dispatch(self, scheduler: Scheduler, done: Callable[[], None]) -> None:
+        """See :class:`Command`."""
+        scheduler.transfer(self.op, self.kind, self.runs, done)
 
 
-@dataclass(slots=True)
-class Store:
-    """Move data to ``runs`` of ``(address, bytes)`` (blocking until acknowledged).
+class Load(Transfer):
+    """Read them. ``op`` is a ``dma_read``."""
+
+    __slots__ = ()
+    kind = "dma_read"
+
+
+class Store(Transfer):
+    """Write them; acknowledged.
 
     ``op`` says what they do to memory: a ``dma_write``, or an ``atomic_add``. Its output is the target; what
     reads the target as well has that very operand among its inputs.
     """
 
-    op: Op
-    runs: tuple[tuple[int, int], ...]
+    __slots__ = ()
+    kind = "dma_write"
 
 
 @dataclass(slots=True)
-class Define:
+class Define(Command):
     """A handle made without an engine (``arange``, ``zeros``, ``full``, ``trans``): no time passes."""
 
     op: Op
+    dispatched = False
+
+    def begin(self, pe: Pe) -> bool:
+        """See :class:`Command`."""
+        return pe.define(self.op)
 
 
 @dataclass(slots=True)
-class Cycles:
+class Cycles(Command):
     """The kernel itself computes for ``count`` cycles of the PE's clock."""
 
     count: float
+
+    def begin(self, pe: Pe) -> bool:
+        """See :class:`Command`."""
+        return pe.work(self.count)
+
+    def interpret(self, program: Interpreter) -> bool:
+        """See :class:`Command`."""
+        program.receive_open()
+        return True
 
 
 @dataclass(slots=True)
@@ -104,7 +135,7 @@ class Epilogue:
 
 
 @dataclass(slots=True)
-class Composite:
+class Composite(Command):
     """An asynchronous tiled pipeline ``DMA_READ - FETCH - GEMM|MATH - STORE - DMA_WRITE``.
 
     ``head`` is ``"gemm"`` (a: (M, K), b: (K, N), out: (M, N)) or ``"math"`` (a and out of one shape, 1-D
@@ -121,15 +152,52 @@ class Composite:
     epilogue: list[Epilogue] = field(default_factory=list)
     completion: Completion = field(default_factory=Completion)
 
+    def check(self, scheduler: Scheduler, queues: Queues) -> None:
+        """See :class:`Command`."""
+        scheduler.check_tiles(self)
+
+    def begin(self, pe: Pe) -> bool:
+        """See :class:`Command`."""
+        return pe.start(self)
+
+    def dispatch(self, scheduler: Scheduler, done: Callable[[], None]) -> None:
+        """See :class:`Command`."""
+        scheduler.feed(self)
+
+    def interpret(self, program: Interpreter) -> bool:
+        """See :class:`Command`."""
+        if self.tile is None and self.head == "gemm":
+            self.op.params["tile"] = program.tile
+        program.execute(self.op, ())
+        self.completion.complete()
+        return True
+
 
 @dataclass(slots=True)
-class Wait:
+class Wait(Command):
     """Block until all of ``completions`` are done."""
 
     completions: list[Completion]
 
+    @property
+    def awaited(self) -> Sequence[Completion]:  # type: ignore[override]
+        """See :class:`Command`."""
+        return self.completions
 
-Command = Load | Store | Compute | Define | Cycles | Composite | Wait | Send | Receive
+    def begin(self, pe: Pe) -> bool:
+        """See :class:`Command`."""
+        return pe.wait(self.completions)
+
+    def interpret(self, program: Interpreter) -> bool:
+        """See :class:`Command`."""
+        program.receive_open()
+        return all(completion.done for completion in self.completions)
+
+    def answer(self) -> None:
+        """See :class:`Command`."""
+        for completion in self.completions:
+            if not completion.done:
+                completion.complete()
 
 
 @dataclass(frozen=True, slots=True)

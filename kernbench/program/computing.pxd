@@ -15,7 +15,12 @@ cdef class CallSite:
     @cython.locals(made=Compute)
     cdef Compute command(self, Op op)
 
-cdef class Compute:
+cdef class Command:
+    cpdef object check(self, object scheduler, object queues)
+    cpdef bint begin(self, object pe) except -1
+    cpdef object dispatch(self, object scheduler, object done)
+
+cdef class Compute(Command):
     cdef readonly Op op
     cdef readonly CallSite site
     cdef readonly TilePlan plan

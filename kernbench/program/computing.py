@@ -2,10 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from kernbench.program.operations import Op
 from kernbench.program.tile_plans import TilePlan, gemm, math
+
+if TYPE_CHECKING:
+    from kernbench.program.carriers import Interpreter, Pe, Queues, Scheduler
+    from kernbench.program.commands import Completion
+
+_NO_RUNS: Sequence[tuple[int, int]] = ()
+_NOTHING: Sequence[Completion] = ()
+
+
+class Command:
+    """What a kernel hands to its PE: one ``tl`` call. Each class says who carries it out, and how."""
+
+    runs = _NO_RUNS
+    """Of a transfer: (address, bytes) of each run of bytes."""
+    dispatched = True
+    """Whether handing it on takes the PE time."""
+    awaited = _NOTHING
+    """What the kernel waits for in it, by name."""
+
+    def check(self, scheduler: Scheduler, queues: Queues) -> None:
+        """Refuse what the hardware could not carry out, before any of it has begun."""
+
+    def begin(self, pe: Pe) -> bool:
+        """Have ``pe`` carry it out; whether the kernel may go on at once."""
+        return pe.block(self, self.op)  # type: ignore[attr-defined]
+
+    def dispatch(self, scheduler: Scheduler, done: Callable[[], None]) -> None:
+        """Have the engines of ``scheduler`` carry it out; ``done()`` when a blocking one is over."""
+        raise NotImplementedError
+
+    def interpret(self, program: Interpreter) -> bool:
+        """Carry it out where there is no machine, as far as it goes; whether the kernel may go on."""
+        program.execute(self.op, self.runs)  # type: ignore[attr-defined]
+        return True
+
+    def answer(self) -> None:
+        """Fill in what the kernel would be told, where nothing is carried out."""
 
 
 class CallSite:
@@ -50,13 +88,17 @@ class CallSite:
         return made
 
 
-class Compute:
+class Compute(Command):
     """A command that works on operands in TCM (blocking): fetch, GEMM or MATH, store, as ``plan`` says."""
 
     def __init__(self, op: Op, plan: TilePlan) -> None:
         self.op = op
         self.plan = plan
         self.site: CallSite | None = None
+
+    def dispatch(self, scheduler: Scheduler, done: Callable[[], None]) -> None:
+        """See :class:`Command`."""
+        scheduler.compute(self, done)
 
     @property
     def in_bytes(self) -> int:

@@ -10,9 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from kernbench.errors import KernelError
+from kernbench.program.computing import Command
 from kernbench.program.operations import Op
 
 if TYPE_CHECKING:
+    from kernbench.program.carriers import Interpreter, Pe, Queues, Scheduler
     from kernbench.program.commands import Completion
 
 Location = tuple[int, int, int]
@@ -80,7 +83,7 @@ def parts_of(nbytes: int, slot_bytes: int) -> int:
 
 
 @dataclass(slots=True)
-class Send:
+class Send(Command):
     """Send a message (blocking until it is posted). ``op`` is an ``ipcq_send``.
 
     The content is the input of ``op``, a handle, or lies at ``address`` in memory ``space`` (None: wherever
@@ -96,6 +99,19 @@ class Send:
     space: str | None = None
     completion: Completion | None = None
 
+    def check(self, scheduler: Scheduler, queues: Queues) -> None:
+        """See :class:`Command`."""
+        queues.check_peer(self.direction)
+        queues.check_memory("space", self.address, self.message.nbytes, self.space)
+
+    def begin(self, pe: Pe) -> bool:
+        """See :class:`Command`."""
+        return pe.send(self)
+
+    def interpret(self, program: Interpreter) -> bool:
+        """See :class:`Command`."""
+        return program.send(self)
+
     @property
     def label(self) -> str:
         """What waits, for the report of a deadlock: the operation, its direction and its line."""
@@ -104,7 +120,7 @@ class Send:
 
 
 @dataclass(slots=True)
-class Receive:
+class Receive(Command):
     """Receive the next message of ``direction``, or of any (None). ``op`` is an ``ipcq_recv``.
 
     Blocking until its last credit has left, or with a ``completion`` asynchronous. ``op.output`` is the
@@ -122,3 +138,24 @@ class Receive:
     completion: Completion | None = None
     message: Message | None = None
     source: str = ""
+
+    def check(self, scheduler: Scheduler, queues: Queues) -> None:
+        """See :class:`Command`."""
+        queues.check_memory("dst_space", self.address, self.nbytes or 0, self.space)
+
+    def begin(self, pe: Pe) -> bool:
+        """See :class:`Command`."""
+        return pe.receive_message(self)
+
+    def interpret(self, program: Interpreter) -> bool:
+        """See :class:`Command`."""
+        return program.receive(self)
+
+    def answer(self) -> None:
+        """See :class:`Command`."""
+        output = self.op.output
+        if output is None and self.address is None:
+            raise KernelError("tl.recv without shape=: there is no message here that has one; give it")
+        nbytes = self.nbytes or 0
+        shape, dtype = (output.shape, output.dtype) if output is not None else ((nbytes,), "i8")
+        self.message = Message(shape, dtype, nbytes, 1)

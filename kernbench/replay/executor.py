@@ -90,6 +90,27 @@ class Executor:
         elif self._values.pop(handle, None) is None:
             self._retired.add(handle)  # not made yet
 
+    def carry_out(self, op: Op) -> None:
+        """Run ``op`` now, which waits for nothing that is queued.
+
+        Raises:
+            KernBenchError: Its value cannot be computed.
+        """
+        for handle in _handles(op.inputs):
+            self._uses[handle] = self._uses.get(handle, 0) + 1
+        self._run_one(op)
+
+    def value(self, handle: int) -> Array | None:
+        """The value of a handle, if it has one now."""
+        return self._values.get(handle)
+
+    def write(self, operand: Operand, value: Array) -> None:
+        """From now on an operand is ``value``, which nobody changes."""
+        if operand.handle is None:
+            self.memory.scatter(operand.regions, value)
+        else:
+            self._values[operand.handle] = freeze(value)
+
     def run(self) -> None:
         """Run everything queued. Memory and handles then hold what the machine would hold.
 
@@ -145,9 +166,10 @@ class Executor:
             self._finish(op, freeze(value.copy()))
 
     def _inputs(self, op: Op) -> list[Array]:
-        return [self._value(op, operand) for operand in op.inputs]
+        return [self.read(operand) for operand in op.inputs]
 
-    def _value(self, op: Op, operand: Operand) -> Array:
+    def read(self, operand: Operand) -> Array:
+        """The array that an operand is."""
         if operand.handle is None:
             return self.memory.gather(operand.regions, operand.shape, dtypes.dtype(operand.dtype).numpy)
         value = self._values.get(operand.handle)
