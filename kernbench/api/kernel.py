@@ -13,7 +13,7 @@ from kernbench import dtypes
 from kernbench.api.result import Run
 from kernbench.api.running import Program, RunVerificationError, program_of, run_program
 from kernbench.api.stores import Store, as_store
-from kernbench.api.topologies import Topology, described_machine
+from kernbench.api.topologies import Topology, kept_machine
 from kernbench.api.tuning import Tuner, Tuning
 from kernbench.errors import UsageError, VerificationError
 from kernbench.pgraph import Result
@@ -208,7 +208,7 @@ def run_kernel(
         **{k: _shape_of(v) for k, v in constants.items()},
     }
     program = Program(program_of(bench, {}).name, bench, shown)
-    graph, components = described_machine(topology, None, None)
+    graph, components = kept_machine(topology, None, None)
     kept_in = as_store(store)
     options = RunOptions(verify=True, device=device, timeout=timeout)
 

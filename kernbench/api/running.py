@@ -14,7 +14,7 @@ from kernbench.api.going import UnderWay
 from kernbench.api.recording import Recording, RunProperties, config_hash, settings_of, tags_text
 from kernbench.api.result import Run
 from kernbench.api.stores import Store
-from kernbench.api.topologies import Components, Topology, described_machine
+from kernbench.api.topologies import Components, Topology, kept_machine
 from kernbench.errors import DeadlockError, KernBenchError, UsageError, VerificationError
 from kernbench.pgraph import PropertyGraph
 from kernbench.run_options import Progress, RunOptions
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kernbench.benches import BenchSpec
     from kernbench.kernels import Choices
     from kernbench.runtime.launching import LaunchRecord
+    from kernbench.runtime.session import BenchOutcome
     from kernbench.sim.instrument import Instrument
 
 
@@ -127,7 +128,7 @@ def run(
         ConfigError: The topology, a parameter or a component is wrong; it names file, line and remedy.
     """
     program = program_of(bench, {**(params or {}), **more_params})
-    graph, extra = described_machine(topology, topo, components)
+    graph, extra = kept_machine(topology, topo, components)
     options = RunOptions(
         verify=verify,
         device=device,
@@ -169,11 +170,11 @@ def run_program(
     the hash of what was asked for, by which the same request finds it. ``run_id`` is the id that a traced run
     is kept under; empty takes a new one.
     """
-    from kernbench.benches.user import place_of
     from kernbench.kernels import Choices
+    from kernbench.machine.kept import give_back
     from kernbench.runtime import run_bench
 
-    tagged = tags_text(options.tags)
+    tags_text(options.tags)
     choices = Choices(program.settings) if choices is None else choices
     recording = Recording(store, options.trace, options.detail, run_id, options.instruments)
     with noted() as code, UnderWay(recording.folder, f"run {program.name}") as going:
@@ -186,6 +187,28 @@ def run_program(
             components=components,
             choices=choices,
         )
+    assert outcome.machine is not None
+    try:
+        return _finished(program, graph, components, options, choices, recording, outcome, code, mark_asked)
+    finally:
+        if not options.instruments:  # those may look at the machine for as long as they like
+            give_back(outcome.machine)
+
+
+def _finished(
+    program: Program,
+    graph: PropertyGraph,
+    components: Mapping[str, str] | None,
+    options: RunOptions,
+    choices: Choices,
+    recording: Recording,
+    outcome: BenchOutcome,
+    code: dict[str, str],
+    mark_asked: bool,
+) -> Run:
+    """The run of :func:`run_program` once time has stood still: kept, or its error raised."""
+    from kernbench.benches.user import place_of
+
     if place := place_of(program.named):
         code[place] = hash_of_loaded(program.run.__module__)
     topology_id = str(graph.properties["id"])
@@ -213,7 +236,7 @@ def run_program(
         again=settings_of(graph, code, bench=program.named, device=options.device, components=components),
         source_text=source_of(program),
         seed=program.params.get("seed", -1),
-        tags=tagged,
+        tags=tags_text(options.tags),
         launches=[_launch(number, launch, outcome.sim_ns) for number, launch in enumerate(outcome.launches)],
         extra={
             "races": [race.as_dict() for race in outcome.races],

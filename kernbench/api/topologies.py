@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import fsum
@@ -60,6 +60,35 @@ def described_machine(
         return topology, own_classes(topology, _classes(components, None))
     spec, classes, changes = _check(topology, topo, components)
     return _compile(spec, classes, changes), classes
+
+
+_KEPT = 2
+"""Compiled topologies that a process keeps for further runs."""
+_kept: OrderedDict[str, PropertyGraph] = OrderedDict()
+
+
+def kept_machine(
+    topology: Topology, topo: Mapping[str, object] | None = None, components: Components = None
+) -> tuple[PropertyGraph, dict[str, str]]:
+    """As :func:`described_machine`, but what was compiled of late is the same graph again.
+
+    So a further run finds its routes and its wired machine (:mod:`kernbench.machine.kept`). The graph must
+    not be changed, and no user gets it.
+    """
+    from kernbench.machine.kept import SEALED
+
+    if isinstance(topology, PropertyGraph) and not topo:
+        return described_machine(topology, topo, components)
+    spec, classes, changes = _check(topology, topo, components)
+    key = json.dumps([spec.canonical(), spec.name, classes, changes], default=repr)
+    graph = _kept.pop(key, None)
+    if graph is None:
+        graph = _compile(spec, classes, changes)
+        graph.worked_out[SEALED] = True
+    _kept[key] = graph
+    while len(_kept) > _KEPT:
+        _kept.popitem(last=False)
+    return graph, classes
 
 
 @dataclass(frozen=True, slots=True)

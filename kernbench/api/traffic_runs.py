@@ -16,7 +16,7 @@ from kernbench.api.run_trace import Frame
 from kernbench.api.running import failed
 from kernbench.api.stores import Store
 from kernbench.api.summary import busiest, busiest_by_class
-from kernbench.api.topologies import Components, Topology, described_machine
+from kernbench.api.topologies import Components, Topology, kept_machine
 from kernbench.errors import DeadlockError, InvariantError, UsageError
 from kernbench.pgraph import PropertyGraph
 from kernbench.run_options import Progress
@@ -137,9 +137,10 @@ def traffic(
         ConfigError: A flow is wrong; it says where and what was expected. Where there is no flow at all it
             begins with ``NO_REQUESTS``.
     """
+    from kernbench.machine.kept import give_back
     from kernbench.probes.traffic_runner import run_traffic
 
-    graph, classes = described_machine(topology, topo, components)
+    graph, classes = kept_machine(topology, topo, components)
     wanted, settings = _plan(flows, graph, {**(params or {}), **more_params})
     tagged = tags_text(tags)
     recording = Recording(store, trace, detail, instruments=instruments)
@@ -174,6 +175,8 @@ def traffic(
         },
     )
     run = recording.finish(TrafficRun, properties, graph, outcome.machine, outcome.log)
+    if not instruments:
+        give_back(outcome.machine)
     recording.check_instruments(run)
     return run
 

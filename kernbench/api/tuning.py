@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernbench.api.running import Program, RunVerificationError, program_of, run_program
 from kernbench.api.stores import Store, borrowed
-from kernbench.api.topologies import Components, Topology, described_machine
+from kernbench.api.topologies import Components, Topology, kept_machine
 from kernbench.errors import KernBenchError, UsageError, headline, nothing_checked
 from kernbench.run_options import RunOptions
 
@@ -145,7 +145,7 @@ def tune(
     options = RunOptions(
         verify=verify, device=device, tags=tags, max_ns=max_ns, max_events=max_events, timeout=timeout
     )
-    graph, extra = described_machine(topology, topo, components)
+    graph, extra = kept_machine(topology, topo, components)
     with borrowed(store) as opened:
 
         def measure(settings: Mapping[str, Any], choices: Choices, share: float) -> Run:

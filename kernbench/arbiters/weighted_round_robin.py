@@ -23,9 +23,13 @@ class WeightedRoundRobin(Arbiter):
 
     def __init__(self, link: Link) -> None:
         super().__init__(link)
+        self._weights: dict[Server, int] = {}
+        self.reset()
+
+    def reset(self) -> None:
+        """See :meth:`Arbiter.reset`."""
         self._left = 0
         """Flits that the input which was served last may still send in a row."""
-        self._weights: dict[Server, int] = {}
 
     def pick(self, lines: list[InputQueue], last: int) -> int:
         """See :meth:`Arbiter.pick`."""

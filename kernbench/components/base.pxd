@@ -10,6 +10,7 @@ cdef class Component(FabricNode):
     cdef readonly Ledger system
     cdef readonly Loop clock
     cdef public dict _direct
+    cdef public list parts
 
     @cython.locals(link=Link)
     cpdef double crossed(self, Component to) except? -1.0

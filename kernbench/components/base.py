@@ -45,6 +45,14 @@ class Component(FabricNode):
         self.clock = system.clock
         self._direct: dict[Component, Link] = {}
         """The links over which it has passed tokens."""
+        self.parts: list[Any] = []
+        """What it holds that a run changes: its ports, its engines. They have a ``reset`` as it has."""
+
+    def reset(self) -> None:
+        """See :meth:`Server.reset`."""
+        FabricNode.reset(self)
+        for part in self.parts:
+            part.reset()
 
     def number(self, key: str) -> float:
         """Property ``key`` of the node as a float."""

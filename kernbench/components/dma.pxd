@@ -36,6 +36,8 @@ cdef class DmaEngine:
     cdef public Py_ssize_t in_flight
     cdef public double busy_since
 
+    @cython.locals(slot=Slot)
+    cpdef object reset(self)
     @cython.locals(found=Slot, slot=Slot)
     cpdef Slot free_slot(self)
 
@@ -44,6 +46,8 @@ cdef class EngineGroup:
     cdef public object queue
     cdef public long long jobs
 
+    @cython.locals(engine=DmaEngine)
+    cpdef object reset(self)
     @cython.locals(found=DmaEngine, engine=DmaEngine)
     cpdef DmaEngine free_engine(self)
 
@@ -55,6 +59,7 @@ cdef class DmaEngines:
     cdef set _reached
     cdef readonly EngineGroup _reading, _writing
 
+    cpdef object reset(self)
     @cython.locals(request=PhysicalRequest)
     cpdef object check(self, object address, object nbytes)
     @cython.locals(group=EngineGroup, owner=Component)

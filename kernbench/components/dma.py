@@ -86,6 +86,11 @@ class Slot(Server):
 
     def __init__(self, resource: str) -> None:
         super().__init__(resource)
+        Slot.reset(self)
+
+    def reset(self) -> None:
+        """See :meth:`Server.reset`."""
+        Server.reset(self)
         self.taken = False
         self.idle_since = 0.0
 
@@ -106,6 +111,12 @@ class DmaEngine:
 
     def __init__(self, name: str, outstanding: int) -> None:
         self.slots = [Slot(f"{name}.{i}") for i in range(outstanding)]
+        self.reset()
+
+    def reset(self) -> None:
+        """See :meth:`Server.reset`."""
+        for slot in self.slots:
+            slot.reset()
         self.issuing = False
         self.issued: Transaction | None = None
         """A transaction of the job that it issued last."""
@@ -127,6 +138,12 @@ class EngineGroup:
 
     def __init__(self, name: str, count: int, outstanding: int) -> None:
         self.engines = [DmaEngine(f"{name}{i}", outstanding) for i in range(count)]
+        self.reset()
+
+    def reset(self) -> None:
+        """See :meth:`Server.reset`."""
+        for engine in self.engines:
+            engine.reset()
         self.queue: deque[Job] = deque()
         self.jobs = 0
         """Jobs queued or in flight."""
@@ -187,6 +204,11 @@ class DmaEngines:
         """Memories, with the channel routers that lead there, that have been found fit for transfers."""
         self._reading = EngineGroup(f"{owner.resource}#read", reading, outstanding)
         self._writing = EngineGroup(f"{owner.resource}#write", writing, outstanding)
+
+    def reset(self) -> None:
+        """See :meth:`Server.reset`."""
+        self._reading.reset()
+        self._writing.reset()
 
     def check(self, address: int, nbytes: int) -> None:
         """Refuse a transfer of ``nbytes`` at ``address`` that cannot be carried out.

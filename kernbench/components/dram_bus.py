@@ -87,6 +87,11 @@ class PseudoChannel(ArbitratedServer):
         super().__init__(node.id)
         self.node = node
         self.place = place
+        PseudoChannel.reset(self)
+
+    def reset(self) -> None:
+        """See :meth:`Server.reset`."""
+        ArbitratedServer.reset(self)
         self.log = self.bus = BusLog()
 
     def occupy(self, time: float, duration: float, owner: Any) -> float:

@@ -18,6 +18,11 @@ class FanOut(Component, ABC):
 
     def __init__(self, node: Node, system: System) -> None:
         super().__init__(node, system)
+        FanOut.reset(self)
+
+    def reset(self) -> None:
+        """See :meth:`Server.reset`."""
+        Component.reset(self)
         self._open: dict[int, int] = {}
         self._launches: dict[int, tuple[Launch, str]] = {}
 

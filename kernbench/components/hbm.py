@@ -24,6 +24,11 @@ class Channel(Server):
     def __init__(self, node: Node) -> None:
         super().__init__(node.id)
         self.node = node
+        Channel.reset(self)
+
+    def reset(self) -> None:
+        """See :meth:`Server.reset`."""
+        Server.reset(self)
         self.direction = -1
         """Of its last burst: 1 for a write, 0 for a read, -1 before the first."""
 
@@ -54,6 +59,11 @@ class HbmSlice(Memory):
         """Time that a channel takes for a burst, ns."""
         self.penalty_ns = self.number("switch_penalty_ns")
         """Time that it takes to change between reading and writing, ns."""
+        HbmSlice.reset(self)
+
+    def reset(self) -> None:
+        """See :meth:`Server.reset`; the channels are resources of the machine themselves."""
+        Memory.reset(self)
         self.entry_busy_ns = 0.0
         self.channels_busy = Doubles().sized(len(self.channels))
         self.stale = False

@@ -124,11 +124,7 @@ class DramSlice(HbmSlice):
         servers = [PseudoChannel(channel.node, place) for place, channel in enumerate(self.channels)]
         self.channels = servers
         self.width = min(2, len(servers))
-        tck_ns = self.number("dram_tck_ns")
-        self.dram = [
-            SliceChannel(self.figures, tck_ns, self, servers[i : i + self.width])
-            for i in range(0, len(servers), self.width)
-        ]
+        DramSlice.reset(self)
         table = self.figures["timing"]
         self.tick_ns = self.dram[0].tick_ns
         self.column_ns = self.dram[0].t.burst * self.tick_ns
@@ -140,6 +136,15 @@ class DramSlice(HbmSlice):
         self.low_mask = len(self.places) - 1
         self.low_bits = self.low_mask.bit_length()
         self.period = 1 << (self.low_bits + self.channel_bits + self.burst_shift)
+
+    def reset(self) -> None:
+        """See :meth:`Server.reset`."""
+        HbmSlice.reset(self)
+        tck_ns = self.number("dram_tck_ns")
+        self.dram = [
+            SliceChannel(self.figures, tck_ns, self, self.channels[i : i + self.width])
+            for i in range(0, len(self.channels), self.width)
+        ]
         self.outcomes = Words(8)
         """Of each transaction that was traced here and each pseudo-channel of it: see :meth:`note_rows`."""
 

@@ -29,6 +29,7 @@ class MCpu(FanOut):
             writing=1,
             outstanding=self.integer("outstanding"),
         )
+        self.parts = [self.dma]
 
     def submit(self, job: Job) -> None:
         """Queue a transfer of the DMA; ``job.done`` is called when it is over."""

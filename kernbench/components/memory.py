@@ -35,6 +35,11 @@ class Memory(Component):
         """Time before a transaction's first flit is at the array, ns; 0 where the array charges it."""
         self.access_ns = float(node.properties.get("access_ns", 0.0))
         """Time from the array to the door and back, ns: of every flit, and nobody else waits for it."""
+        Memory.reset(self)
+
+    def reset(self) -> None:
+        """See :meth:`Server.reset`."""
+        Component.reset(self)
         self.by: Server = self
 
     def entry(self, packet: Packet) -> float:

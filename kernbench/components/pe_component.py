@@ -89,8 +89,7 @@ class PeComponent(Component):
 
     def __init__(self, node: Node, system: System) -> None:
         super().__init__(node, system)
-        self.busy_by_direction = [0.0, 0.0]
-        """Busy ns of reading and of writing, for parts that do both at once."""
+        PeComponent.reset(self)
         self._siblings: dict[str, Component] = {}
         self._of_stage: dict[str, PeComponent] = {}
         """The siblings that carry out stages, by the stage's kind."""
@@ -100,6 +99,12 @@ class PeComponent(Component):
         self._outward: dict[Component, tuple[Link, float]] = {}
         """See :meth:`_between`."""
         self._own = is_users_class(type(self))
+
+    def reset(self) -> None:
+        """See :meth:`Server.reset`."""
+        Component.reset(self)
+        self.busy_by_direction = [0.0, 0.0]
+        """Busy ns of reading and of writing, for parts that do both at once."""
 
     def sibling(self, part: str) -> Component:
         """The component ``part`` of the same PE, for instance ``"pe_mmu"``."""

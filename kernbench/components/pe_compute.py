@@ -25,6 +25,7 @@ class ComputeEngine(PeComponent):
         super().__init__(node, system)
         self.slot = Server(f"{node.id}#slot")
         """The slot; with one for both, MATH shares GEMM's."""
+        self.parts = [self.slot]
 
     def servers(self) -> Iterator[Server]:
         """See :meth:`Component.servers`."""

@@ -33,6 +33,14 @@ class PeCpu(PeComponent):
 
     def __init__(self, node: Node, system: System) -> None:
         super().__init__(node, system)
+        self._unblock = self._blocked_over
+        self._cycle_ns = 1.0 / self.number("clock_ghz")
+        self._dispatch_ns = self.number("dispatch_cycles") * self._cycle_ns
+        PeCpu.reset(self)
+
+    def reset(self) -> None:
+        """See :meth:`Server.reset`."""
+        PeComponent.reset(self)
         self._queue: deque[tuple[Launch, int, str]] = deque()
         self._launch: Launch | None = None
         self._kernel: c.RunningKernel | None = None
@@ -49,15 +57,12 @@ class PeCpu(PeComponent):
         """The command that the kernel waits for, while the scheduler has it carried out."""
         self._blocked_in = 0
         """The epoch that it was given in."""
-        self._unblock = self._blocked_over
         self._sending = self._posted = False
         """A send is being submitted; it was posted at once."""
         self._ending = False
         """The kernel has been stopped, and what it had started is not over."""
         self.failure: Exception | None = None
         """How a kernel failed since the queues were set up, which it may have left with parts of messages."""
-        self._cycle_ns = 1.0 / self.number("clock_ghz")
-        self._dispatch_ns = self.number("dispatch_cycles") * self._cycle_ns
 
     def wired(self) -> None:
         """Find the scheduler, the queues and the TCM's scratch region."""

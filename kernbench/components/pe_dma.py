@@ -65,6 +65,7 @@ class PeDma(PeComponent):
             source=self._sent_from_tcm,
             sink=self._into_tcm,
         )
+        self.parts = [self.dma]
 
     def _engines_used(self, write: bool, busy_ns: float) -> None:
         self.count_use(write, busy_ns)

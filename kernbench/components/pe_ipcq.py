@@ -41,6 +41,11 @@ class PeIpcq(PeComponent):
 
     def __init__(self, node: Node, system: System) -> None:
         super().__init__(node, system)
+        PeIpcq.reset(self)
+
+    def reset(self) -> None:
+        """See :meth:`Server.reset`."""
+        PeComponent.reset(self)
         self._queues: dict[str, _Queue] = {}
         self._receiving: list[ReceiveQueue] = []
         self._removed: set[int] = set()
@@ -55,6 +60,7 @@ class PeIpcq(PeComponent):
         dma.queue_channel = self._channel
         self._sender = QueueSender(self, dma, self._channel)
         self._receiver = QueueReceiver(self, dma, self._channel, self._rings)
+        self.parts = [self._channel, self._receiver]
 
     def _rings(self) -> list[ReceiveQueue]:
         return self._receiving

@@ -42,6 +42,11 @@ class PeScheduler(PeComponent):
 
     def __init__(self, node: Node, system: System) -> None:
         super().__init__(node, system)
+        PeScheduler.reset(self)
+
+    def reset(self) -> None:
+        """See :meth:`Server.reset`."""
+        PeComponent.reset(self)
         self._feeds: deque[Pipeline] = deque()
         self._buffers_used = 0
 

@@ -34,10 +34,16 @@ class PeTcm(Memory):
         self._write_port = Server(f"{node.id}#write")
         self.read_gbs = self.number("read_gbs")
         self.write_gbs = self.number("write_gbs")
-        self._busy_by_port = [0.0, 0.0]
+        self.parts = [self._read_port, self._write_port]
         self._reads: dict[Component, Way] = {}
         self._writes: dict[Component, Way] = {}
         """How each sibling reaches the two ports."""
+        PeTcm.reset(self)
+
+    def reset(self) -> None:
+        """See :meth:`Server.reset`."""
+        Memory.reset(self)
+        self._busy_by_port = [0.0, 0.0]
 
     def servers(self) -> Iterator[Server]:
         """See :meth:`Component.servers`."""

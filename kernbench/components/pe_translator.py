@@ -65,7 +65,12 @@ class PeMmu(Translator):
     def __init__(self, node: Node, system: System) -> None:
         super().__init__(node, system)
         self.delay_ns = self.number("tlb_overhead_ns")
-        self.table = PageTable(self.integer("page_bytes"), system.addresses.bits)
+        PeMmu.reset(self)
+
+    def reset(self) -> None:
+        """See :meth:`Server.reset`."""
+        Translator.reset(self)
+        self.table = PageTable(self.integer("page_bytes"), self.system.addresses.bits)
 
     def extents(self, address: int, nbytes: int) -> list[tuple[int, int]]:
         """See :meth:`Translator.extents`."""
@@ -96,7 +101,12 @@ class PeBaaw(Translator):
     def __init__(self, node: Node, system: System) -> None:
         super().__init__(node, system)
         self.delay_ns = self.number("lookup_ns")
-        self.table = Baaw(system.addresses)
+        PeBaaw.reset(self)
+
+    def reset(self) -> None:
+        """See :meth:`Server.reset`."""
+        Translator.reset(self)
+        self.table = Baaw(self.system.addresses)
 
     def extents(self, address: int, nbytes: int) -> list[tuple[int, int]]:
         """See :meth:`Translator.extents`."""

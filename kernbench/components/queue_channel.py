@@ -56,12 +56,16 @@ class QueueChannel:
             kind: (ipcq.number(f"{kind}_gbs"), ipcq.number(f"{kind}_overhead_ns")) for kind in BUFFER_KINDS
         }
         self._credit_bytes = ipcq.integer("credit_bytes")
-        self._slot_servers = {
-            False: Server(f"{owner.resource}#queue_read"),
-            True: Server(f"{owner.resource}#queue_write"),
-        }
         self._paths: dict[Location, Path] = {}
         self._credit_paths: dict[Location, Path] = {}
+        self.reset()
+
+    def reset(self) -> None:
+        """See :meth:`Server.reset`."""
+        self._slot_servers = {
+            False: Server(f"{self._owner.resource}#queue_read"),
+            True: Server(f"{self._owner.resource}#queue_write"),
+        }
         self._tokens_from = 0.0
         """When the last token that was sent left; none overtakes it."""
 

@@ -55,6 +55,10 @@ class QueueReceiver:
         self._channel = channel
         self._queues = queues
         self._protocol_ns = owner.number("protocol_ns")
+        self.reset()
+
+    def reset(self) -> None:
+        """See :meth:`Server.reset`."""
         self.open: list[Receiving] = []
         """Receives that are not over, in the order in which they were issued."""
         self._turn = 0

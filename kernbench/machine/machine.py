@@ -16,7 +16,7 @@ from kernbench import collector
 from kernbench.address import AddressMap
 from kernbench.arbiters.fifo import Fifo
 from kernbench.arbiters.registry import arbiter_class
-from kernbench.components.base import Component
+from kernbench.components.base import Component, is_users_class
 from kernbench.components.host import Host
 from kernbench.components.m_cpu import MCpu
 from kernbench.components.pe_cpu import PeCpu
@@ -100,8 +100,10 @@ class Machine(Ledger):
         traced: bool = True,
         check: bool | None = None,
     ) -> None:
-        super().__init__(Clock(), traced)
+        super().__init__(Clock())
         self.graph = graph
+        self.wired_from: object = None
+        """See :mod:`kernbench.machine.kept`."""
         self.router = router_of(graph)
         self.addresses = AddressMap(graph)
         self.checker: InvariantChecker | None = None
@@ -109,13 +111,49 @@ class Machine(Ledger):
         with collector.paused():
             self._named_classes = own_classes(graph, components)
             self._arbiters: dict[str, type[Arbiter]] = {}
-            classes = self._classes()
-            checked = wanted(check)
-            self._wire(classes, instruments, checked)
+            self._wire(self._classes())
         hosts = [c for c in self.components.values() if isinstance(c, Host)]
         if len(hosts) != 1:
             raise UsageError(f"the topology has {len(hosts)} host CPUs; a machine needs exactly one")
         self.host = hosts[0]
+        self.start_run(instruments, traced=traced, check=check)
+
+    def reset(self) -> None:
+        """Make the machine what it was when it had been wired, however its run ended: it may start another.
+
+        What is wired stays: components, links, paths, the address map. What a run changes is made anew by the
+        ``reset`` of each part (:meth:`Server.reset`), so that a run is the same as on a fresh machine.
+
+        Raises:
+            UsageError: a component or an arbiter is a user's: make a new machine.
+        """
+        if not self.keepable:
+            raise UsageError("a machine with components or arbiters of yours is used once; make a new one")
+        if self.checker is not None:
+            self.checker.detach()
+        self.forget()
+        self.clock.reset()
+        self.fabric.reset()
+        for resource in self.resources:
+            resource.reset()
+
+    def start_run(
+        self, instruments: Sequence[Instrument] = (), *, traced: bool = True, check: bool | None = None
+    ) -> None:
+        """A run begins on a machine on which nothing has happened; the arguments are those of the class."""
+        self.traced = traced
+        self._launch_times = LaunchTimes(self.worked)
+        self._launch_ids = count()
+        self.checker = InvariantChecker(self.clock) if wanted(check) else None
+        self.instruments = (*([self.checker] if self.checker else []), *instruments)
+        if self.checker is not None:
+            engines = {
+                name: c.dma.counts for name, c in self.components.items() if isinstance(c, PeDma | MCpu)
+            }
+            servers: dict[FabricNode, tuple[Server, ...]] = {
+                c: tuple(c.servers()) for c in self.components.values()
+            }
+            self.checker.attach(self.resources, servers, engines, self.in_flight)
         for instrument in self.instruments:
             instrument.started(self.resources, self.clock)
 
@@ -141,16 +179,8 @@ class Machine(Ledger):
                     raise ConfigError(f"component '{node.id}': {error}") from error
         return classes
 
-    def _wire(
-        self, classes: Mapping[str, type[Component]], instruments: Sequence[Instrument], checked: bool
-    ) -> None:
-        """Build it all, from the clock on."""
-        self._launch_times = LaunchTimes(self.worked)
-        self.instruments = tuple(instruments)
-        self._launch_ids = count()
-        if checked:
-            self.checker = InvariantChecker(self.clock)
-            self.instruments = (self.checker, *self.instruments)
+    def _wire(self, classes: Mapping[str, type[Component]]) -> None:
+        """Build it all, on the clock."""
         self.fabric = Fabric(self.clock, self.flit_bytes)
         self.resources: list[Server] = []
         self.components: dict[str, Component] = {}
@@ -180,14 +210,9 @@ class Machine(Ledger):
             with _made(f"component '{component.resource}'", type(component)):
                 component.wired()
         self._pe_cpus = [c for c in self.components.values() if isinstance(c, PeCpu)]
-        if self.checker is not None:
-            engines = {
-                name: c.dma.counts for name, c in self.components.items() if isinstance(c, PeDma | MCpu)
-            }
-            servers: dict[FabricNode, tuple[Server, ...]] = {
-                c: tuple(c.servers()) for c in self.components.values()
-            }
-            self.checker.attach(self.resources, servers, engines, self.in_flight)
+        wired = [*classes.values(), *self._arbiters.values()]
+        self.keepable = not any(map(is_users_class, wired))
+        """Whether nothing of a user's is wired in: nobody else knows what a run changes there."""
 
     def _limit(self, config: LinkParts) -> None:
         """Give links the buffers that are said of them, and ports to all that leave the far nodes."""
@@ -379,7 +404,7 @@ class Machine(Ledger):
     def close(self) -> None:
         """The run is over: stop the kernels that a failure or a deadlock has left suspended.
 
-        Their ``finally`` blocks run. The machine is of no further use.
+        Their ``finally`` blocks run. The machine is of no further use before it is :meth:`reset`.
         """
         for cpu in self._pe_cpus:
             cpu.abandon()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from math import fsum
 
 from kernbench.analysis.zero_load import Prediction, ZeroLoadHop, ZeroLoadModel
+from kernbench.machine.kept import give_back, machine_for
 from kernbench.machine.machine import Machine
 from kernbench.pgraph import PropertyGraph
 from kernbench.probes.cases import Case
@@ -112,6 +113,7 @@ class ProbeBench:
                     progress(simulated_ns, before + machine.clock.events, done / total)
             before += machine.clock.events
             rows.append(CaseRow(case, by_size))
+            give_back(machine)
         return rows
 
     def _machine(self, case: Case) -> tuple[Machine, _Watch]:
@@ -121,7 +123,7 @@ class ProbeBench:
         sips = frozenset(properties["sip"] for properties in ends)
         if sips not in self._parts:
             self._parts[sips] = packages(self._graph, sips)
-        return Machine(self._parts[sips], [watch], self._components, check=self._check), watch
+        return machine_for(self._parts[sips], [watch], self._components, check=self._check), watch
 
     def _transfer(self, machine: Machine, watch: _Watch, case: Case, nbytes: int) -> Measurement:
         watch.ended.clear()

@@ -9,6 +9,7 @@ from math import fsum
 from typing import Any
 
 from kernbench.errors import AddressError, ConfigError, RoutingError, UsageError
+from kernbench.machine.kept import machine_for
 from kernbench.machine.machine import Machine
 from kernbench.machine.transfers import Transfer, address_of, endpoint
 from kernbench.pgraph import PropertyGraph
@@ -140,7 +141,7 @@ def run_traffic(
             f"the flows ask for {wanted} transfers, at most {MAX_TRANSFERS} are run; lower count"
         )
     ops = _Ops()
-    machine = Machine(graph, [ops, *instruments], components, traced=traced, check=check)
+    machine = machine_for(graph, [ops, *instruments], components, traced=traced, check=check)
     machine.clock.on_progress = progress
     with paced_collector(machine.clock):
         transfers = _submit(machine, flows, progress)

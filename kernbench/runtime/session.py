@@ -27,6 +27,7 @@ from kernbench.errors import (
     VerificationError,
 )
 from kernbench.kernels import Choices
+from kernbench.machine.kept import machine_for
 from kernbench.machine.machine import Machine
 from kernbench.pgraph import PropertyGraph
 from kernbench.replay import DataPlane
@@ -148,7 +149,7 @@ def run_bench(
     bits = address_bits(int(graph.properties["sips"]))
     recorded, check_ops = options.recorded or bool(check), verify == "ops"
     data = DataPlane(verify=bool(verify), recorded=recorded, address_bits=bits, check_ops=check_ops)
-    machine = Machine(graph, [data, *instruments], components, traced=options.recorded, check=check)
+    machine = machine_for(graph, [data, *instruments], components, traced=options.recorded, check=check)
     machine.clock.on_progress = progress
     if options.max_ns is not None:
         machine.clock.max_ns = options.max_ns
@@ -188,6 +189,7 @@ def run_bench(
             at = [f"at {machine.clock.now:.3f} ns", *([f"in {line}"] if line else [])]
             stood = "; ".join([*at, *machine.unanswered()])
             if limit.passed:
+                machine.wired_from = None  # programs that are left where they stand still have it
                 over = f"the run is not over after {options.timeout:g} s of wall time, its limit"
                 before = "" if machine.failure is None else f", since {machine.failure}"
                 error = LimitError(f"{over}{before}; {stood}")

@@ -18,6 +18,7 @@ cdef class VirtualChannel:
     cdef bint wanted
     cdef readonly InputQueue queue
 
+    cdef int reset(self) except -1
     cdef long long credits(self, double now) except -1
     @cython.locals(port=Port)
     cdef int give_back(self, double time) except -1
@@ -31,3 +32,6 @@ cdef class Buffer(Server):
     cdef public object node
     cdef double reading
     cdef readonly list channels
+
+    @cython.locals(channel=VirtualChannel)
+    cpdef object reset(self)

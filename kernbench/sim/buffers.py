@@ -30,18 +30,23 @@ class VirtualChannel:
     def __init__(self, buffer: Buffer, number: int) -> None:
         self.buffer = buffer
         self.number = number
+        self.queue = InputQueue(buffer.link, buffer.link.index * buffer.spread + number, self, True)
+        self.reset()
+
+    def reset(self) -> None:
+        """See :meth:`Server.reset`."""
+        self.queue.reset()
         self.taken = False
         self.holder: Any = None
         """The transaction that has it, or had it last."""
         self.free_from = 0.0
         """From when on another packet can have it, once it is not taken."""
-        self.left = buffer.flits
+        self.left = self.buffer.flits
         """Credits that have come back."""
         self.coming = Departures()
         """When those come back that are on their way."""
         self.wanted = False
         """Whether a flit stands that needs a credit of it and does not know when one comes."""
-        self.queue = InputQueue(buffer.link, buffer.link.index * buffer.spread + number, self, True)
 
     def credits(self, now: float) -> int:
         """Credits that the sender has at ``now``."""
@@ -93,8 +98,15 @@ class Buffer(Server):
         self.spread = spread or vcs
         self.node: Any = None
         """Its node of the compiled graph."""
-        self.reading = 0.0
-        """When the flit that leaves any of its channels has done so: they are read one at a time."""
         self.channels: list[VirtualChannel] = [None] * vcs  # type: ignore[list-item]
         for number in range(vcs):
             self.channels[number] = VirtualChannel(self, number)
+        Buffer.reset(self)
+
+    def reset(self) -> None:
+        """See :meth:`Server.reset`."""
+        Server.reset(self)
+        self.reading = 0.0
+        """When the flit that leaves any of its channels has done so: they are read one at a time."""
+        for channel in self.channels:
+            channel.reset()

@@ -24,6 +24,7 @@ cdef class Loop:
     cdef public double max_ns, max_events
     cdef bint interrupted
 
+    cpdef object reset(self)
     cpdef int step_at(self, double time, object step, long long number) except -1
     cpdef object carry_out(self, object item)
     @cython.locals(

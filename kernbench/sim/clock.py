@@ -77,11 +77,16 @@ class Loop:
     def __init__(self) -> None:
         self.entries = Queue()
         """What is still to come."""
+        self.carrier = Carrier()
+        Loop.reset(self)
+
+    def reset(self) -> None:
+        """See :meth:`Server.reset`: nothing has happened, and nothing is to come."""
+        self.entries.clear()
         self.time = 0.0
         self.begun = False
         self.touched = True
         """Set by whatever may have reached the goal of :meth:`Clock.advance`; flits alone do not."""
-        self.carrier = Carrier()
         self.on_progress: Callable[[float, int], None] | None = None
         """Called now and then with (simulated ns, events so far)."""
         self.events = 0
@@ -203,6 +208,11 @@ class Clock(Loop, simpy.Environment):
 
     def __init__(self) -> None:
         Loop.__init__(self)
+        self.reset()
+
+    def reset(self) -> None:
+        """See :meth:`Loop.reset`."""
+        Loop.reset(self)
         simpy.Environment.__init__(self)
         self._background: set[simpy.Process] = set()
 

@@ -55,9 +55,13 @@ class Fabric(Carrier):
         """Bytes of a flit."""
         self.splits = False
         """Whether messages may be parts of one access: machines with channel routers."""
+        clock.carrier = self
+        self.reset()
+
+    def reset(self) -> None:
+        """See :meth:`Server.reset`."""
         self.flit_crossings = 0
         """How many flits have been put onto a link so far."""
-        clock.carrier = self
 
     # -- what components ask for ----------------------------------------------------------------------
 

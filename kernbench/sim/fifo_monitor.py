@@ -46,6 +46,12 @@ class FifoMonitor:
         else:
             server.watcher = self
 
+    def detach(self) -> None:
+        """Watch it no longer."""
+        server: Any = self.server
+        if "occupy" in getattr(server, "__dict__", ()):  # one server may be a part of two components
+            delattr(server, "occupy")
+
     def occupy(self, time: float, duration: float, owner: Any) -> float:
         """What the server does for ``owner``."""
         start = self._occupy(time, duration, owner)

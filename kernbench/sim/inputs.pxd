@@ -24,6 +24,7 @@ cdef class InputQueue:
     cdef readonly Server source
     cdef readonly Py_ssize_t number
     cdef readonly VirtualChannel channel
+    cdef bint by_message
     cdef readonly QueueEntry first
     cdef QueueEntry rear
     cdef double free, head_since
@@ -32,6 +33,7 @@ cdef class InputQueue:
     cdef readonly Transaction stalled_by
     cdef readonly Buffer full_buffer
 
+    cdef int reset(self) except -1
     cdef bint append(self, QueueEntry entry) except -1
     @cython.locals(gone=QueueEntry, following=QueueEntry, runs=Runs)
     cdef object pop(self, double end)

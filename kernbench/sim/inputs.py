@@ -72,13 +72,18 @@ class InputQueue:
         """Orders the inputs of a port: the node's own messages first, then links as the topology has them."""
         self.channel = channel
         """The virtual channel whose buffer it is; None where it has no limit."""
+        self.by_message = by_message
+        self.reset()
+
+    def reset(self) -> None:
+        """See :meth:`Server.reset`."""
         self.first: Any = None
         self.rear: Any = None
         self.free = 0.0
         """When the flit that went last has left it."""
         self.head_since = 0.0
         """Since when the entry at the head has been there."""
-        self.log: Any = OccupancyLog() if by_message else None
+        self.log: Any = OccupancyLog() if self.by_message else None
         """Which messages were there before, as far as anyone behind them still stands."""
         self.stalled = -1.0
         """Since when the flit at the head has been stalled; -1: it is not."""

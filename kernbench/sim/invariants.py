@@ -75,6 +75,7 @@ class InvariantChecker(Instrument):
         self._resources: list[Server] = []
         self._in_flight: Mapping[int, Transaction] = {}
         self._ports: list[PortMonitor] = []
+        self._monitors: list[FifoMonitor] = []
         self._traced = True
         self._within: dict[int, int] = {}
         """Number of the component that a resource is part of; hops are recorded at the component."""
@@ -102,15 +103,20 @@ class InvariantChecker(Instrument):
         self._in_flight = in_flight
         for node, servers in parts.items():
             for server in dict.fromkeys((node, *servers)):
-                FifoMonitor(server)
+                self._monitors.append(FifoMonitor(server))
                 if server is not node:
                     self._within[server.index] = node.index
         for link in resources:
             if isinstance(link, Link):
                 if link.port is None:
-                    FifoMonitor(link)
+                    self._monitors.append(FifoMonitor(link))
                 else:
                     self._ports.append(PortMonitor(link.port))
+
+    def detach(self) -> None:
+        """Watch nothing any more."""
+        for monitor in self._monitors:
+            monitor.detach()
 
     def transaction_done(self, transaction: Transaction) -> None:
         """Check a transaction's bytes, times and waits."""

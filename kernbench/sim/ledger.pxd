@@ -9,7 +9,7 @@ cimport cython
 
 cdef class Ledger:
     cdef readonly Loop clock
-    cdef readonly bint traced
+    cdef public bint traced
     cdef public Fabric fabric
     cdef readonly dict paths, in_flight, worked
     cdef long long transactions, ops
@@ -19,6 +19,7 @@ cdef class Ledger:
     cdef readonly object observers
     cdef tuple when_ended, when_done, when_staged
 
+    cpdef object forget(self)
     cpdef Transaction open(self, object kind, Path path, long long nbytes, double t_submit, long long op, bint is_write)
     @cython.locals(nodes=tuple, transaction=Transaction)
     cpdef Transaction opened(

@@ -25,14 +25,18 @@ _NO_IDS = ("", "")
 class Ledger:
     """What a machine keeps of transactions and operations; it tells observers when they have ended."""
 
-    def __init__(self, clock: Clock, traced: bool) -> None:
+    def __init__(self, clock: Clock) -> None:
         self.clock = clock
         self.fabric: Fabric
         """Carries its packets."""
-        self.traced = traced
-        """Whether transactions keep their hops."""
         self.paths: dict[tuple[str, str, str, str], Path] = {}
         """Routes that were asked for, by source, target, kind of traffic and channel router."""
+        Ledger.forget(self)
+
+    def forget(self) -> None:
+        """Nothing has begun, and nobody observes."""
+        self.traced = True
+        """Whether transactions keep their hops."""
         self.in_flight: dict[int, Any] = {}
         """Transactions that have not ended, by id; of an access to a TCM that nobody looks at, the access."""
         self.worked: dict[int, dict[str, Words]] = {}

@@ -158,17 +158,24 @@ class Link(Server):
         self.flit_ns = flit_bytes / self.bw_gbs
         self.issue_ns = 0.0
         """Time for which a message takes the output of its node beyond its bytes, behind its last flit."""
+        self.port: Any = None
+        """Where its arbiter decides; None where it serves first come first served."""
+        Link.reset(self)
+
+    def reset(self) -> None:
+        """See :meth:`Server.reset`."""
+        Server.reset(self)
         self.passing = 0
         """Messages whose first flit has come to the node before it, if that is pipelined, and whose last has
         not left."""
         self.earliest = 0.0
         """When the first flit that was booked ahead last is ready: one that comes later does not pass it."""
-        self.port: Any = None
-        """Where its arbiter decides; None where it serves first come first served."""
         self.streams = 0
         """Messages that crossed it within a PE, without the fabric (:meth:`stream`)."""
         self.streamed_bytes = 0
         self.stream_free = 0.0
+        if self.port is not None:
+            self.port.reset()
 
     def reserve(self, packet: Packet, flit: int, at: float) -> tuple[float, float, float]:
         """A flit takes the output at ``at`` or, first come first served, as soon as it is free. Final.

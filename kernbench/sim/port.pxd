@@ -13,6 +13,7 @@ cdef class Arbiter:
     cdef readonly object link
     cdef public tuple inputs
 
+    cpdef object reset(self)
     cpdef Py_ssize_t pick(self, list lines, Py_ssize_t last) except? -1
 
 cdef class Port(ArbitratedServer):

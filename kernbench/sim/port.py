@@ -52,6 +52,9 @@ class Arbiter:
         self.link = link
         self.inputs: tuple[Server, ...] = ()
 
+    def reset(self) -> None:
+        """Forget the run: the next one begins. One that keeps nothing of it has nothing to do."""
+
     def pick(self, lines: list[InputQueue], last: int) -> int:
         """Which of ``lines`` is next: its place in the list.
 
@@ -97,6 +100,15 @@ class Port(ArbitratedServer):
         self.queue = queue
         self.buffer: Any = buffer
         self.by_message = by_message
+        self.spread = spread
+        self.crossing = crossing
+        self.half = 0 if buffer is None else len(buffer.channels) // 2
+        Port.reset(self)
+
+    def reset(self) -> None:
+        """See :meth:`Server.reset`."""
+        ArbitratedServer.reset(self)
+        self.arbiter.reset()
         self.inputs: dict[Server, Any] = {}
         self.requesting: list[Any] = []
         """The inputs whose head wants this output, by number."""
@@ -112,9 +124,6 @@ class Port(ArbitratedServer):
         self.requests = 0
         self.spare: Any = None
         """Entries that are over, by ``behind``."""
-        self.spread = spread
-        self.crossing = crossing
-        self.half = 0 if buffer is None else len(buffer.channels) // 2
 
     def wake(self, time: float) -> None:
         """Have it decide at ``time``, or before."""

@@ -25,6 +25,7 @@ cdef class Queue:
     cdef readonly int order, what
     cdef readonly long long hop, flit, major
 
+    cpdef object clear(self)
     cdef int grow(self) except -1
     cdef int fill(self, Entry* e, Py_ssize_t size) noexcept nogil
     cdef int close(self) noexcept nogil

@@ -24,6 +24,11 @@ class Queue:
 
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, int, int, int, Any]] = []
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all entries and what time it is."""
+        self._heap.clear()
         self._number = 0
         self.time = 0.0
         self.order = self.major = self.what = self.hop = self.flit = 0

@@ -38,16 +38,24 @@ cdef class Queue:
     """
 
     def __cinit__(self):
-        cdef int i
         self.capacity = 256
         self.heap = <Entry*>malloc(self.capacity * sizeof(Entry))
         self.spare = <int*>malloc(self.capacity * sizeof(int))
         if self.heap == NULL or self.spare == NULL:
             raise MemoryError
+        self.clear()
+
+    cpdef object clear(self):
+        cdef Py_ssize_t i
         self.items = [None] * self.capacity
         for i in range(self.capacity):
             self.spare[i] = <int>(self.capacity - 1 - i)
         self.spares = self.capacity
+        self.size = self.number = 0
+        self.open = self.is_flit = False
+        self.time = 0.0
+        self.order = self.what = 0
+        self.hop = self.flit = self.major = 0
 
     def __dealloc__(self):
         free(self.heap)

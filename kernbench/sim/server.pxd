@@ -18,6 +18,7 @@ cdef class Server:
     cdef Py_ssize_t leaving
     cdef double left
 
+    cpdef object reset(self)
     cpdef double occupy(self, double time, double duration, object owner) except? -1.0
     cdef int _hand_over(self, double time, double end) except -1
     cdef int _forget_log(self) except -1

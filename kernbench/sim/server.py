@@ -33,6 +33,14 @@ class Server:
         self.resource = resource
         self.index = -1
         """Number of this resource in the machine's table; set when it is wired."""
+        Server.reset(self)
+
+    def reset(self) -> None:
+        """Make anew what a run changes. What is wired stays: see :meth:`Machine.reset`.
+
+        A subclass that has more of it makes that in a ``reset`` of its own, which its ``__init__`` calls by
+        the name of the class: what is wired may not be complete there.
+        """
         self.free = 0.0
         self.holder: Any = None
         self.since = 0.0
@@ -144,6 +152,11 @@ class ArbitratedServer(Server):
 
     def __init__(self, resource: str) -> None:
         super().__init__(resource)
+        ArbitratedServer.reset(self)
+
+    def reset(self) -> None:
+        """See :meth:`Server.reset`."""
+        Server.reset(self)
         self.log = OccupancyLog()
 
     def occupy(self, time: float, duration: float, owner: Any) -> float:

@@ -56,11 +56,12 @@ class TraceRecorder(Instrument):
         ids, parents, ops, launches, nbytes, counts, *_, submit, done = numbers.values()
         order = np.argsort(ids, kind="stable")
         names = [r.resource for r in resources]
+        used = [r for r in resources if r.transactions]
         hops = rows.hops.columns()
         service, wait = (_sums(hops[name], counts) for name in ("service_ns", "wait_ns"))
         row, seq = _in_order(counts, order)
         place = hops["resource"][row]
-        routes, route, via = _routes(place, counts[order], resources)
+        routes, route, via = _routes(place, counts[order], names, resources)
         where = coded(names, place)
         del place  # what is not needed goes before the next is made: each is 8 bytes a hop
         found = {
@@ -98,8 +99,8 @@ class TraceRecorder(Instrument):
             },
             "Hop": found,
             "WaitedFor": waits,
-            "Dealt": _dealt(rows.dst, numbers, order, resources),
-            "RowUse": _row_use(ids, resources),
+            "Dealt": _dealt(rows.dst, numbers, order, names, used),
+            "RowUse": _row_use(ids, names, used),
         }
 
 
@@ -181,7 +182,9 @@ def words(values: Sequence[str], order: Any) -> Any:
     return coded(names, np.fromiter((number[v] for v in values), dtype=np.int64, count=len(values))[order])
 
 
-def _routes(place: Any, counts: Any, resources: Sequence[Server]) -> tuple[Columns, Any, Columns]:
+def _routes(
+    place: Any, counts: Any, names: Sequence[str], resources: Sequence[Server]
+) -> tuple[Columns, Any, Columns]:
     """The tables Route and Via, and between them the route of each transaction.
 
     ``place`` are the numbers of the resources that transactions went through, one transaction after another,
@@ -195,28 +198,32 @@ def _routes(place: Any, counts: Any, resources: Sequence[Server]) -> tuple[Colum
         if end > begin:
             route[number] = known.setdefault(place[begin:end].tobytes(), len(known))
     ways = [np.frombuffer(way, np.int64) for way in known]
-    length = np.array(
-        [float(r.edge.properties["distance_mm"]) if isinstance(r, Link) else 0.0 for r in resources]
-    )
     hops = np.array([len(way) for way in ways], np.int64)
     through = np.concatenate(ways) if ways else np.zeros(0, np.int64)
     begins = np.cumsum(hops) - hops
     via = {
         "route": np.repeat(np.arange(len(ways)), hops),
         "seq": (np.arange(len(through)) - np.repeat(begins, hops)).astype(np.int32),
-        "resource": coded([r.resource for r in resources], through),
+        "resource": coded(names, through),
     }
-    mm = np.array([math.fsum(length[way].tolist()) for way in ways], np.float64)
+    mm = np.array([math.fsum(_mm(resources[at]) for at in way.tolist()) for way in ways], np.float64)
     return {"number": np.arange(len(ways)), "hops": hops, "mm": mm}, route, via
 
 
-def _dealt(dst: Sequence[str], numbers: Columns, order: Any, resources: Sequence[Server]) -> Columns:
+def _mm(resource: Server) -> float:
+    """The length of a link; a component has none."""
+    return float(resource.edge.properties["distance_mm"]) if isinstance(resource, Link) else 0.0
+
+
+def _dealt(
+    dst: Sequence[str], numbers: Columns, order: Any, names: Sequence[str], used: Sequence[Server]
+) -> Columns:
     """The table Dealt: what each part of a memory had of the transactions that were traced at it.
 
     A memory that deals its bytes has a method ``dealt`` and ``channels``. One of a user's class may deal them
     otherwise: where a part would have more than it has counted, that memory has no rows.
     """
-    dealing: dict[str, Any] = {r.resource: r for r in resources if hasattr(r, "dealt")}
+    dealing: dict[str, Any] = {r.resource: r for r in used if hasattr(r, "dealt")}
     some = [n for n in order.tolist() if dst[n] in dealing and numbers["hops"][n]]
     address, nbytes, chosen = (numbers[name][some].tolist() for name in ("address", "nbytes", "channel"))
     known: dict[tuple[str, int, int, int], int] = {}
@@ -238,14 +245,17 @@ def _dealt(dst: Sequence[str], numbers: Columns, order: Any, resources: Sequence
     row += np.arange(len(row))
     place = np.array([channel.index for channel, _ in deals], np.int64)[row]
     part = np.array([part for _, part in deals], np.int64)[row]
-    more = np.bincount(place, part, len(resources)) > np.array([r.bytes for r in resources], np.float64)
+    total = np.bincount(place, part, len(names))
     otherwise = {
-        r.index for m in dealing.values() if any(more[c.index] for c in m.channels) for r in m.channels
+        r.index
+        for m in dealing.values()
+        if any(total[c.index] > c.bytes for c in m.channels)
+        for r in m.channels
     }
     fits = ~np.isin(place, list(otherwise))
     return {
         "txn": np.repeat(numbers["id"][some], count)[fits],
-        "resource": coded([r.resource for r in resources], place[fits]),
+        "resource": coded(names, place[fits]),
         "bytes": part[fits],
     }
 
@@ -253,9 +263,9 @@ def _dealt(dst: Sequence[str], numbers: Columns, order: Any, resources: Sequence
 _ROW_COUNTS = ("hits", "misses", "conflicts", "refreshes")
 
 
-def _row_use(ended: Any, resources: Sequence[Server]) -> Columns:
+def _row_use(ended: Any, names: Sequence[str], used: Sequence[Server]) -> Columns:
     """The table RowUse: how transactions found the rows of DRAM, then the run's totals."""
-    slices: list[Any] = [r for r in resources if hasattr(r, "outcomes")]
+    slices: list[Any] = [r for r in used if hasattr(r, "outcomes")]
 
     def column(number: int, type_: str) -> Any:
         return np.concatenate(
@@ -267,10 +277,10 @@ def _row_use(ended: Any, resources: Sequence[Server]) -> Columns:
     order = order[np.isin(txn[order], ended)]
     totals = np.array([row for s in slices for row in s.counted()], np.int64).reshape(-1, 5)
     times = [column(6, "d")[order], column(7, "d")[order]]
-    sums = [np.bincount(place[order], of, len(resources))[totals[:, 0]] for of in times]
+    sums = [np.bincount(place[order], of, len(names))[totals[:, 0]] for of in times]
     return {
         "txn": np.concatenate([txn[order], np.full(len(totals), -1)]),
-        "resource": coded([r.resource for r in resources], np.concatenate([place[order], totals[:, 0]])),
+        "resource": coded(names, np.concatenate([place[order], totals[:, 0]])),
         **{
             name: np.concatenate([column(2 + i, "q")[order], totals[:, 1 + i]])
             for i, name in enumerate(_ROW_COUNTS)

@@ -15,7 +15,7 @@ from typing import Any
 from kernbench.api.kept_runs import remove
 from kernbench.api.running import Program, RunVerificationError, program_of, run_program
 from kernbench.api.stores import Store
-from kernbench.api.topologies import Components, Topology, described_machine
+from kernbench.api.topologies import Components, Topology, kept_machine
 from kernbench.errors import KernBenchError, headline
 from kernbench.pgraph import PropertyGraph, RunNotFoundError
 from kernbench.run_options import Progress, RunOptions
@@ -123,7 +123,7 @@ def do(job: Job, progress: Progress | None = None) -> CompiledMachine | Measured
 def compile_machine(job: MachineJob) -> CompiledMachine:
     """The machine that a topology describes."""
     try:
-        graph, classes = described_machine(job.topology, job.topo, job.components)
+        graph, classes = kept_machine(job.topology, job.topo, job.components)
     except KernBenchError as error:
         return CompiledMachine(error=str(error))
     name = str(graph.properties["name"])

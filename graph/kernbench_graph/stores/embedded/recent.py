@@ -50,6 +50,11 @@ class Recent(Generic[R]):
             self._kept.clear()
 
 
+def files_in(folder: Path) -> list[tuple[Path, _State | None]]:
+    """The files in a folder with the state of each; none where there is no folder."""
+    return [(file, _state(file)) for file in sorted(folder.glob("*"))]
+
+
 def _state(file: Path) -> _State | None:
     """Time of change, size and number of a file, not all the same once it is written again; None: no file."""
     try:

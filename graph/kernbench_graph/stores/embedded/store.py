@@ -11,7 +11,7 @@ Many processes may read while others write: a run is seen when its folder has it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ from kernbench_graph.stores.embedded.cache import D, Database, DatabaseEngine, P
 from kernbench_graph.stores.embedded.engines import ARCADE, arcade_files, ladybug_files
 from kernbench_graph.stores.embedded.history import History, Kept
 from kernbench_graph.stores.embedded.order import RunOrder
-from kernbench_graph.stores.embedded.recent import Recent
+from kernbench_graph.stores.embedded.recent import Recent, files_in
 from kernbench_graph.stores.embedded.run_graphs import Names
 from kernbench_graph.worked_out import FACTS, Beside
 
@@ -64,6 +64,8 @@ class EmbeddedStore(LocalStore):
         self._seen: dict[str, tuple[int, int, Kept]] = {}
         self._read_runs = Recent(self._run_and_content)
         self._read_topologies = Recent(archive.read_topology)
+        self._topology: tuple[object, Mapping[str, Any]] = ([], {})
+        """What was in the folder of the topology kept last, and its tables."""
 
     def keep(self, run: RunRecord, topology: TopologyRecord, detail: str = "full") -> str:
         """Keep a run and its topology; return the run id."""
@@ -76,7 +78,7 @@ class EmbeddedStore(LocalStore):
             self._topologies.mkdir(parents=True, exist_ok=True)
             with shared(self._topologies):  # from when the topology is there until a run refers to it
                 place = self._topologies / check_id("topology", topology.id)
-                check_references({**archive.write_topology(place, topology), **tables}, what)
+                check_references({**self._written(place, topology), **tables}, what)
                 archive.write_run(self._runs / info["id"], info, tables)
         except OSError as error:
             if isinstance(error, FileExistsError) and self._is_kept(str(info["id"])):
@@ -86,6 +88,14 @@ class EmbeddedStore(LocalStore):
         if self.computed is not None:
             self._keep_facts(RunRecord(info, tables))
         return str(info["id"])
+
+    def _written(self, place: Path, topology: TopologyRecord) -> Mapping[str, Any]:
+        """The tables of a topology, which is archived at ``place``; read once while nothing changes there."""
+        before, tables = self._topology
+        if not before or before != files_in(place):
+            tables = archive.write_topology(place, topology)
+            self._topology = files_in(place), tables
+        return tables
 
     def _keep_facts(self, run: RunRecord) -> None:
         """Work out what every graph of a run has, while its tables are at hand, where that is cheap."""
@@ -172,6 +182,7 @@ class EmbeddedStore(LocalStore):
         super().close()
         self._read_runs.clear()
         self._read_topologies.clear()
+        self._topology = [], {}
 
     def _ids(self) -> list[str]:
         self._check_open()
