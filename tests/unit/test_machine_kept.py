@@ -50,7 +50,7 @@ def test_runs_on_one_topology_wire_once(wired: list[str], tmp_path: Path) -> Non
 
 def test_tuning_wires_once(wired: list[str], tmp_path: Path) -> None:
     @kb.autotune(configs=[{"BLOCK": 16}, {"BLOCK": 32}, {"BLOCK": 64}])
-    def copy(x: Any, out: Any, n: int, BLOCK: int, tl: Any) -> None:  # noqa: N803
+    def copy(x: Any, out: Any, n: int, BLOCK: int, tl: Any) -> None:
         for at in range(0, n, BLOCK):
             tl.store(out + 4 * at, tl.load(x + 4 * at, shape=(BLOCK,), dtype="f32"))
 
