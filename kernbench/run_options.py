@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 Progress = Callable[[float, int], None]
 """Called now and then while time is simulated, with (simulated ns, events so far)."""
+ShareProgress = Callable[[float, int, float | None], None]
+"""The same of several runs, with the share of them that is done where it is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kernbench.api.running import failed
 from kernbench.api.topologies import Components, Topology, described_machine
 from kernbench.bounds import check_number
 from kernbench.errors import InvariantError
+from kernbench.run_options import ShareProgress
 
 if TYPE_CHECKING:
     from kernbench.probes import ProbeReport
@@ -23,7 +24,7 @@ def probe(
     components: Components = None,
     topo: Mapping[str, object] | None = None,
     check: bool | None = None,
-    progress: Callable[[float, int, float], None] | None = None,
+    progress: ShareProgress | None = None,
 ) -> ProbeReport:
     """Measure single transfers on an idle machine and check them against a formula.
 

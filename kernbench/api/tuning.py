@@ -11,15 +11,12 @@ from kernbench.api.running import Program, RunVerificationError, program_of, run
 from kernbench.api.stores import Store, borrowed
 from kernbench.api.topologies import Components, Topology, kept_machine
 from kernbench.errors import KernBenchError, UsageError, headline, nothing_checked
-from kernbench.run_options import RunOptions
+from kernbench.run_options import RunOptions, ShareProgress
 
 if TYPE_CHECKING:
     from kernbench.api.result import Run
     from kernbench.kernels import Autotuned, Choices
     from kernbench.kernels.autotune import Choice, Config, Key
-
-Progress = Callable[[float, int, float | None], None]
-"""Called with (simulated ns, events so far, share of the known points that are done)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +108,7 @@ def tune(
     device: str | None = None,
     store: Store = None,
     tags: Sequence[str] = (),
-    progress: Progress | None = None,
+    progress: ShareProgress | None = None,
     on_point: Callable[[Point], None] | None = None,
     components: Components = None,
     topo: Mapping[str, object] | None = None,

@@ -10,7 +10,7 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, TextIO
 
 from kernbench.report.cells import number, printable
-from kernbench.report.progress import line, points_line
+from kernbench.report.progress import line
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -50,17 +50,9 @@ class Progress:
         """Show how far the building of a graph is; as when called."""
         self._show(lambda _: f"building the graph, {100 * done / max(1, total):.0f} % done")
 
-    def of_page(self, part: str) -> None:
-        """Show which part of a page was worked out last; as when called."""
-        self._show(lambda _: f"writing the page: {part}")
-
-    def of_rows(self, done: int, total: int, name: str) -> None:
-        """Show which row of a table is being measured; as when called."""
-        self._show(lambda _: f"{done} of {total} rows, measuring {name}")
-
-    def of_points(self, standing: Standing, points: Sequence[SweepPoint] = ()) -> None:
-        """Show how far a sweep is, below the points that were done last; as when called."""
-        self._show(lambda _: "\n".join([*point_lines(points), points_line(standing)]))
+    def of_pieces(self, standing: Standing, points: Sequence[SweepPoint] = ()) -> None:
+        """Show how far it is, below the points of a sweep that were done last; as when called."""
+        self._show(lambda _: "\n".join([*point_lines(points), standing.text]))
 
     @contextmanager
     def during(self, what: str) -> Iterator[None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from kernbench.analysis.chosen_window import Chosen, ChosenWindow
@@ -17,6 +17,7 @@ from kernbench.api.stores import Store
 from kernbench.errors import KernBenchError, UsageError
 from kernbench.pages.answers import Answers, window_of
 from kernbench.report.browser import files
+from kernbench.report.progress import PieceProgress, Standing
 from kernbench.screens import named
 
 _BARS = 30_000
@@ -34,7 +35,7 @@ def write_report(
     from_ns: float | None = None,
     to_ns: float | None = None,
     against: str | None = None,
-    progress: Callable[[str], None] | None = None,
+    progress: PieceProgress | None = None,
 ) -> str:
     """Write a run into one HTML file that opens without a network, and give the file's name.
 
@@ -53,7 +54,7 @@ def write_report(
         from_ns: ns of simulated time.
         to_ns: ns of simulated time.
         against: An earlier run to compare it with: what was configured differently, and what changed.
-        progress: Is called with the name of each part of the page when it is worked out.
+        progress: Called with how many parts of the page are worked out, and the last one's name.
 
     Raises:
         UsageError: There is no such run or window, the run has no trace, or ``against`` is of another bench.
@@ -67,7 +68,8 @@ def write_report(
         for name, answer in _answers(Answers(found._kept_in()), {"run": found.id, **window}, against):
             answers[name] = answer
             if progress is not None:
-                progress(name.removeprefix("ask?question="))
+                text = f"writing the page: {name.removeprefix('ask?question=')}"
+                progress(Standing(len(answers), 0, text))
     about = {"run": found.id, "screens": named(), "made_by": f"KernBench {found.info['version']}"}
     text = files.one_file(f"{found.bench} on {found.topology}", answers, about)
     return write_file(path, lambda out: out.write(text.encode()))[0]

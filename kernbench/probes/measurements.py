@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 
@@ -12,13 +12,11 @@ from kernbench.machine.kept import give_back, machine_for
 from kernbench.machine.machine import Machine
 from kernbench.pgraph import PropertyGraph
 from kernbench.probes.cases import Case
+from kernbench.run_options import ShareProgress
 from kernbench.sim.instrument import Instrument
 from kernbench.sim.node import Link
 from kernbench.sim.records import HopRow
 from kernbench.sim.transaction import Transaction
-
-Progress = Callable[[float, int, float], None]
-"""Called after every transfer with (simulated ns, events so far, share of the work that is done)."""
 
 TOLERANCE_NS = 1e-9
 """How far simulation and formula may lie apart."""
@@ -94,7 +92,7 @@ class ProbeBench:
         self._parts: dict[frozenset[object], PropertyGraph] = {}
 
     def measure(
-        self, cases: Sequence[Case], sizes: Sequence[int], progress: Progress | None = None
+        self, cases: Sequence[Case], sizes: Sequence[int], progress: ShareProgress | None = None
     ) -> list[CaseRow]:
         """Every case with every size, the sizes of a case one after the other on a machine of its own."""
         ordered = sorted(set(sizes))

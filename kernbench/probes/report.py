@@ -9,8 +9,9 @@ from typing import Any
 from kernbench.analysis.time_segments import SEGMENTS
 from kernbench.pgraph import PropertyGraph
 from kernbench.probes.cases import CATEGORIES, Case, CaseCatalogue, LeftOut
-from kernbench.probes.measurements import CaseRow, Measurement, ProbeBench, Progress
+from kernbench.probes.measurements import CaseRow, Measurement, ProbeBench
 from kernbench.probes.probe_checks import Finding, check
+from kernbench.run_options import ShareProgress
 
 STANDARD_BYTES = 32 * 1024
 """The size of the summary: neither overheads nor bandwidth hide the other (ADR-0049 D2)."""
@@ -155,7 +156,7 @@ def probe(
     nbytes: int = STANDARD_BYTES,
     components: Mapping[str, str] | None = None,
     checked: bool | None = None,
-    progress: Progress | None = None,
+    progress: ShareProgress | None = None,
 ) -> ProbeReport:
     """Measure ``graph``'s cases (or the one called ``case``) and check the invariants.
 

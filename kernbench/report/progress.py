@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How far a sweep is. ``kept`` points were there before; ``left_s`` is an estimate, None at first."""
+    """How far work is that goes piece by piece: pieces ``done`` of ``total``, and all of it in words."""
 
     done: int
     total: int
-    kept: int
-    failed: int
-    left_s: float | None
+    text: str
+
+
+PieceProgress = Callable[[Standing], None]
+"""Called as pieces are done: points of a sweep, rows of a table, parts of a page."""
 
 
 def line(sim_ns: float, events: int, wall_s: float, share: float | None) -> str:
@@ -25,16 +28,16 @@ def line(sim_ns: float, events: int, wall_s: float, share: float | None) -> str:
     return f"simulated {_time(sim_ns)}, {_count(events)} events, {_count(rate)} events/s{done}"
 
 
-def points_line(standing: Standing) -> str:
+def of_points(done: int, total: int, kept: int, failed: int, left_s: float | None = None) -> Standing:
     """``12 of 40 points, 3 of them kept before, 1 failed, about 35 s left``."""
-    text = f"{standing.done} of {standing.total} points"
-    if standing.kept:
-        text += f", {standing.kept} of them kept before"
-    if standing.failed:
-        text += f", {standing.failed} failed"
-    if standing.left_s is not None:
-        text += f", about {_wall(standing.left_s)} left"
-    return text
+    text = f"{done} of {total} points"
+    if kept:
+        text += f", {kept} of them kept before"
+    if failed:
+        text += f", {failed} failed"
+    if left_s is not None:
+        text += f", about {_wall(left_s)} left"
+    return Standing(done, total, text)
 
 
 def _wall(seconds: float) -> str:

@@ -20,9 +20,9 @@ from kernbench.api.traffic_runs import BENCH, traffic, traffic_hash_of
 from kernbench.bounds import check_number
 from kernbench.errors import KernBenchError
 from kernbench.pgraph import GraphStore, PropertyGraph
-from kernbench.report.progress import Standing
+from kernbench.report.progress import PieceProgress, of_points
 from kernbench.sweeps.evaluation_gate import baselines, compare_runs
-from kernbench.sweeps.sweeping import Progress, sweep
+from kernbench.sweeps.sweeping import sweep
 from kernbench.user_modules import unmoved
 from kernbench.version import __version__
 from kernbench.written_files import write_csv, writing
@@ -81,7 +81,7 @@ def evaluate(
     threshold: float = 0.02,
     fresh: bool = False,
     fast: bool | None = None,
-    progress: Progress | None = None,
+    progress: PieceProgress | None = None,
 ) -> Evaluated:
     """Run an evaluation and write its tables (CSV), figures (PNG), ``results.json`` and ``report.html``.
 
@@ -185,7 +185,7 @@ class _Evaluating:
     tags: list[str]
     fresh: bool
     fast: bool
-    progress: Progress | None
+    progress: PieceProgress | None
     runs: list[Run] = field(default_factory=list)
     _traffic: dict[str, Run] | None = None
     _why: str = ""
@@ -254,7 +254,7 @@ class _Evaluating:
         if self.progress is not None:
             points = self.result.points
             kept_before = sum(point["kept_before"] for point in points)
-            self.progress(Standing(len(points), len(points), kept_before, len(self.result.failed), None))
+            self.progress(of_points(len(points), len(points), kept_before, len(self.result.failed)))
         return run
 
     def table(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -25,7 +25,7 @@ from kernbench.benches.user import place_of
 from kernbench.bounds import check_number
 from kernbench.errors import KernBenchError, UsageError
 from kernbench.pgraph import GraphStore, PropertyGraph, ScratchFolder
-from kernbench.report.progress import Standing, points_line
+from kernbench.report.progress import PieceProgress, of_points
 from kernbench.run_options import RunOptions
 from kernbench.runtime.process import interruptible
 from kernbench.sweeps.executors import JobExecutor, executor_of
@@ -38,9 +38,6 @@ from kernbench.topology.marked_yaml import load_value
 _NONE = CompiledMachine()
 _LOOK_S = 0.5
 """How often the progress is shown while no point ends."""
-
-
-Progress = Callable[[Standing], None]
 
 
 def sweep(
@@ -61,7 +58,7 @@ def sweep(
     components: Components = None,
     fresh: bool = False,
     only_kept: bool = False,
-    progress: Progress | None = None,
+    progress: PieceProgress | None = None,
     on_point: Callable[[SweepPoint], None] | None = None,
     max_ns: float | None = None,
     max_events: int | None = None,
@@ -88,6 +85,7 @@ def sweep(
         scheduler: The address of that cluster's scheduler, which has its own number of workers. Without,
             ``jobs`` workers are started here for the length of the call.
         fresh: Run points that are kept as well.
+        progress: Called with how far the sweep is: ``done``, ``total`` and, in words, ``text``.
         only_kept: Run nothing; a point that is not kept is a row with an error.
         on_point: Called with each point as it is done, in the order in which they end.
         phases: At how many phases of its refresh a machine with refreshed memory runs each point, evenly
@@ -203,7 +201,7 @@ class _Counter:
     def __init__(
         self,
         total: int,
-        progress: Progress | None,
+        progress: PieceProgress | None,
         on_point: Callable[[SweepPoint], None] | None,
         going: UnderWay,
     ) -> None:
@@ -229,8 +227,8 @@ class _Counter:
         new = self.done - self.kept
         spent = time.monotonic() - self._began
         left = spent / new * (self.total - self.done) if new else None
-        standing = Standing(self.done, self.total, self.kept, self.failed, left)
-        self._going.tell(lambda _: points_line(standing))
+        standing = of_points(self.done, self.total, self.kept, self.failed, left)
+        self._going.tell(lambda _: standing.text)
         if self._progress is not None:
             self._progress(standing)
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from kernbench.errors import UsageError
 from kernbench.hints import did_you_mean
 from kernbench.report.cells import number
+from kernbench.report.progress import PieceProgress, Standing
 from kernbench.validation import table_file
 from kernbench.validation.table_file import EXACT, Case, CaseGroup, FigureTable
-
-Progress = Callable[[int, int, str], None]
-"""Called before each row with (rows done, rows in all, name of the row)."""
 
 WITHIN, OUTSIDE, MISSING = "within", "outside", "cannot be modelled yet"
 EXPLAINED = "outside with a reason"
@@ -136,7 +134,7 @@ def tables() -> dict[str, FigureTable]:
     return {name: table_file.read(name) for name in table_file.names()}
 
 
-def validate(*names: str, progress: Progress | None = None) -> Report:
+def validate(*names: str, progress: PieceProgress | None = None) -> Report:
     """Measure every row of the tables ``names`` (all by default) on the model; see :class:`ComparedFigure`.
 
     Raises:
@@ -151,7 +149,8 @@ def validate(*names: str, progress: Progress | None = None) -> Report:
     rows = []
     for done, (name, group, (title, reference, settings)) in enumerate(work):
         if progress is not None:
-            progress(done, len(work), f"{name}: {title}")
+            text = f"{done} of {len(work)} rows, measuring {name}: {title}"
+            progress(Standing(done, len(work), text))
         rows.append(measured(name, group, title, reference, settings, chosen[name].see))
     return Report(chosen, rows)
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from kernbench.cli.output import number, plain, print_csv, print_json, print_table
 from kernbench.cli.progress import Progress, point_lines
-from kernbench.report.progress import Standing, line
+from kernbench.report.progress import line, of_points
 from kernbench.sweeps.result import SweepPoint
 
 NUMBERS = st.floats() | st.integers(-(2**53), 2**53)
@@ -128,7 +128,7 @@ def test_rows_of_a_sweep_fill_in_as_points_finish() -> None:
     points[19] = SweepPoint(19, "minimal", {"m": 8, "k": 64}, {}, error="no room\x1b[2J")
     clock, stream = iter([0.0, 3.0]), Terminal()
     with Progress(stream, clock=lambda: next(clock)) as progress:
-        progress.of_points(Standing(20, 40, 0, 1, 7.0), points)
+        progress.of_pieces(of_points(20, 40, 0, 1, 7.0), points)
     shown = stream.getvalue()
     assert "point 18: m=4194304  1809 ns" in shown
     assert "point 19: m=8        no room\\x1b[2J" in shown

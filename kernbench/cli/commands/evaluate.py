@@ -105,7 +105,7 @@ def command(
             against=against,
             threshold=threshold,
             fresh=fresh,
-            progress=progress.of_points,
+            progress=progress.of_pieces,
         )
     _print(fmt, found)
     if found.failed:

@@ -45,6 +45,6 @@ def command(
         kept = kb.open_run(run, kept_in)
         file = kb.write_report(
             kept, out, kept_in, launch=window, against=against,
-            progress=progress.of_page,
+            progress=progress.of_pieces,
         )  # fmt: skip
     emit(fmt, {"run_id": kept.id, "files": [file]}, ("file",), [(file,)])

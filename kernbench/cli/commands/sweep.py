@@ -164,7 +164,7 @@ def command(
                 executor=executor,
                 scheduler=scheduler,
                 fresh=fresh,
-                progress=lambda standing: progress.of_points(standing, measured),
+                progress=lambda standing: progress.of_pieces(standing, measured),
                 on_point=measured.append,
                 max_ns=max_ns,
                 max_events=max_events,

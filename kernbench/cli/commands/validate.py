@@ -58,7 +58,7 @@ def command(
     if plot is not None:
         require_figures()
     with Progress() as progress:
-        report = validate(*names, progress=progress.of_rows)
+        report = validate(*names, progress=progress.of_pieces)
     if plot is not None:
         report.plot(plot)
     if page is not None:
