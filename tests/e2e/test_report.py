@@ -16,6 +16,7 @@ import pytest
 import kernbench as kb
 from kernbench.report.browser import files
 from kernbench.report.cells import number
+from kernbench.report.progress import Standing
 
 Cli = Callable[..., Any]
 RUN = ("run", "--bench", "gemm-single-pe", "--topology", "minimal")
@@ -132,8 +133,10 @@ def test_the_same_run_gives_the_same_file_whose_parts_are_named_as_they_are_made
     made: tuple[kb.Run, Path],
 ) -> None:
     run, folder = made
-    named: list[str] = []
-    kb.write_report(run.id, folder / "again.html", folder / "store", progress=named.append)
+    told: list[Standing] = []
+    kb.write_report(run.id, folder / "again.html", folder / "store", progress=told.append)
+    named = [one.text.removeprefix("writing the page: ") for one in told]
+    assert [one.done for one in told] == list(range(1, len(told) + 1))
     assert (folder / "again.html").read_bytes() == (folder / "plain.html").read_bytes()
     assert named[:2] == ["overview", "timeline"]
     assert "bottleneck/busiest-links" in named

@@ -14,6 +14,7 @@ import pytest
 
 from kernbench.cli.main import main
 from kernbench.errors import ConfigError, UsageError
+from kernbench.report.progress import Standing
 from kernbench.validation import mesh, page, running, table_file, tables, validate
 from kernbench.validation.table_file import CaseGroup, Explained, Limit, Range, parse, read
 
@@ -50,8 +51,8 @@ def worth(case: dict[str, Any]) -> float:
 def test_verdicts_are_those_of_limits_and_explanations(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mesh, "worth", worth, raising=False)
     monkeypatch.setattr(table_file, "read", lambda name: parse(TABLE, name))
-    asked: list[tuple[int, int, str]] = []
-    report = validate("mesh", progress=lambda *at: asked.append(at))
+    told: list[Standing] = []
+    report = validate("mesh", progress=told.append)
     assert [(row.row, row.measured, row.apart, row.verdict) for row in report.rows] == [
         ("row 1", 11.0, "+10.0%", "within"),
         ("row 2", 11.5, "+15.0%", "outside"),
@@ -65,7 +66,9 @@ def test_verdicts_are_those_of_limits_and_explanations(monkeypatch: pytest.Monke
     assert (
         report.summary() == "4 rows: 1 within, 1 outside with a reason, 1 outside, 1 cannot be modelled yet"
     )
-    assert asked == [(i, 4, f"mesh: {row.row}") for i, row in enumerate(report.rows)]
+    assert told == [
+        Standing(i, 4, f"{i} of 4 rows, measuring mesh: {row.row}") for i, row in enumerate(report.rows)
+    ]
 
 
 def test_what_is_fitted_says_so_everywhere(
