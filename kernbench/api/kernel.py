@@ -243,10 +243,11 @@ def _to_be_tuned(fn: Callable[..., Any], args: Sequence[object], constants: Mapp
     """Whether configurations of the kernel are to be measured: they leave a choice that is not known yet."""
     from kernbench.kernels import Autotuned
 
-    if not isinstance(fn, Autotuned) or len(fn.configs) == 1:
+    tuned = fn if isinstance(fn, Autotuned) else getattr(fn, "tuned", None)
+    if tuned is None or len(tuned.configs) == 1:
         return False
-    given = any(name in constants for name in fn.configs[0])
-    return not given and fn.key_of(args, constants) not in fn.best
+    given = any(name in constants for name in tuned.configs[0])
+    return not given and tuned.key_of(args, constants) not in tuned.best
 
 
 def _shape_of(value: object) -> object:

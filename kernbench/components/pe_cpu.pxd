@@ -15,7 +15,7 @@ cdef class PeCpu(PeComponent):
     cdef public object failure
     cdef long long _cause, _last_op, _resumed_by, _epoch
     cdef Op _blocked
-    cdef object _unblock
+    cdef object _unblock, _ahead
     cdef long long _blocked_in
     cdef bint _ending, _sending, _posted
     cdef double _cycle_ns, _dispatch_ns
@@ -27,7 +27,8 @@ cdef class PeCpu(PeComponent):
     cdef object _check(self, Command command, object kernel)
     @cython.locals(last="long long", resumed_by="long long")
     cdef object _issued(self, Op op)
-    @cython.locals(scheduler=PeScheduler)
     cpdef bint block(self, Command command, Op op) except -1
+    @cython.locals(scheduler=PeScheduler)
+    cdef object _hand_on(self, object command, object done)
     cpdef object _blocked_over(self)
     cpdef object _command_done(self, object op, long long epoch)

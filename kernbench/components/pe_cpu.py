@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from kernbench.components.issue_queues import IssueQueues
 from kernbench.components.pe_component import PeComponent
 from kernbench.components.pe_ipcq import PeIpcq
 from kernbench.components.pe_scheduler import PeScheduler
@@ -23,6 +24,8 @@ from kernbench.topology import names
 
 MAX_IDLE = 100_000
 """Operations that a kernel may issue at one instant; more of them are taken for an endless loop."""
+_MANY = 64
+"""Commands started, beyond which those that are over are let go of."""
 
 
 class PeCpu(PeComponent):
@@ -50,7 +53,9 @@ class PeCpu(PeComponent):
         self._resumed_by = -1
         """Id of the operation whose end let the kernel go on last; -1 when it was the launch."""
         self._started: list[c.Completion] = []
-        """Composites of the kernel that may still be running."""
+        """What the kernel does not wait for, composites and commands ahead, that may still be running."""
+        self._ahead: IssueQueues | None = None
+        """The queues of a kernel that runs ahead."""
         self._epoch = 0
         """Counts kernels begun and stopped: what was asked in an earlier epoch resumes no kernel."""
         self._blocked: Op | None = None
@@ -122,6 +127,7 @@ class PeCpu(PeComponent):
         scratch_offset, scratch_bytes = self._scratch
         self._last_op = self._resumed_by = -1
         self._started = []
+        self._ahead = None
         self._epoch += 1
         context = c.PeContext(
             *self.location,
@@ -189,7 +195,7 @@ class PeCpu(PeComponent):
         launch = self._launch
         assert launch is not None
         self._epoch += 1
-        self._ipcq.cancel()
+        self._cancel()
         if self._kernel is not None:
             self._kernel.close()
         self._ending = True  # it need not be stopped any more
@@ -203,10 +209,16 @@ class PeCpu(PeComponent):
         if self._launch is not launch or self._kernel is None or self._ending:
             return
         self._epoch += 1
-        self._ipcq.cancel()
+        self._cancel()
         self.failure = launch.failure
         self._kernel.close()
         self._over_when_idle()
+
+    def _cancel(self) -> None:
+        """Begin nothing more of what the kernel has asked for."""
+        self._ipcq.cancel()
+        if self._ahead is not None:
+            self._ahead.close()
 
     def _over_when_idle(self) -> None:
         """End the launch here as soon as what the kernel has started is over."""
@@ -274,16 +286,39 @@ class PeCpu(PeComponent):
 
     def block(self, command: Command, op: Op) -> bool:
         """The kernel goes on when it is over."""
-        scheduler = self._scheduler
         self._issued(op)
         self._blocked = op
         self._blocked_in = self._epoch
+        self._hand_on(command, self._unblock)
+        return False
+
+    def queue(self, command: c.Ahead) -> bool:
+        """The kernel goes on; so does the command, when its operands are there."""
+        launch, op = self._launch, command.op
+        assert launch is not None
+        op.launch = launch.id
+        if self._resumed_by != -1:
+            op.after.append((self._resumed_by, "wait"))
+        if self._ahead is None:
+            self._ahead = IssueQueues(self._issue, self.define)
+        self._ahead.put(command)
+        return True
+
+    def _issue(self, command: c.Ahead) -> None:
+        """A queued command has its operands."""
+        if len(self._started) > _MANY:
+            self._started = [one for one in self._started if not one.done]
+        self._started.append(command.completion)
+        self._hand_on(command.command, command.completion.complete)
+
+    def _hand_on(self, command: Command, done: Callable[[], None]) -> None:
+        """Have the scheduler carry a command out."""
+        scheduler = self._scheduler
         if self._own or self.crossing(scheduler) > 0.0:
-            self.forward(scheduler, self._submit, command, self._unblock)
+            self.forward(scheduler, self._submit, command, done)
         else:
             self.crossed(scheduler)
-            scheduler.submit(command, self._unblock)
-        return False
+            scheduler.submit(command, done)
 
     def _issued(self, op: Op) -> None:
         """Note what ``op`` comes after."""
@@ -392,7 +427,8 @@ class PeCpu(PeComponent):
     def waiting(self) -> list[str]:
         """The kernel that is suspended here, or the launch whose barrier it waits at."""
         if self._kernel is not None:
-            return [f"{self.resource} runs {self._kernel.describe()}"]
+            queued = [] if self._ahead is None else self._ahead.waiting()
+            return ["; ".join([f"{self.resource} runs {self._kernel.describe()}", *queued])]
         if self._launch is not None:
             return [f"{self.resource} waits for the other PEs of {self._launch.correlation_id}"]
         return []

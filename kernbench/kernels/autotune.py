@@ -31,7 +31,9 @@ class Autotuned:
     ``best`` has the best configuration for each key that was measured in this process.
     """
 
-    def __init__(self, fn: Callable[..., Any], configs: Sequence[Config], key: Sequence[str]) -> None:
+    def __init__(
+        self, fn: Callable[..., Any], configs: Sequence[Config], key: Sequence[str], options: Sequence[str] = ()
+    ) -> None:
         functools.update_wrapper(self, fn)
         self.name = name_of(fn)
         self.fn = fn
@@ -39,7 +41,7 @@ class Autotuned:
         self.key = tuple(key)
         self.best: dict[Key, Config] = {}
         self._signature = inspect.signature(fn)
-        _check(self.name, self.configs, self.key, [p for p in self._signature.parameters if p != "tl"])
+        _check(self.name, self.configs, self.key, [*(p for p in self._signature.parameters if p != "tl"), *options])
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         """Call the kernel itself, as another kernel may; nothing is chosen."""
@@ -60,6 +62,24 @@ class Autotuned:
     def config_for(self, key: Key) -> Config:
         """The best configuration measured in this process for a key, else the first."""
         return self.best.get(key, self.configs[0])
+
+
+Choose = Callable[[Autotuned, Sequence[Any], Mapping[str, Any]], Mapping[str, Any]]
+"""From a kernel with configurations and the arguments of a launch to values for what it leaves out."""
+
+
+def chosen(
+    kernel: Callable[..., Any], args: Sequence[Any], given: Mapping[str, Any], choose: Choose | None = None
+) -> tuple[Callable[..., Any], dict[str, Any]]:
+    """What a launch of ``kernel`` runs, and the arguments that it gets by name.
+
+    ``choose`` gives the values of a configuration; by default the best that is known, else the first.
+    """
+    how = choose or (lambda tuned, args, given: tuned.config_for(tuned.key_of(args, given)))
+    if isinstance(kernel, Autotuned):
+        return kernel.fn, {**how(kernel, args, given), **given}
+    on_grid = getattr(kernel, "prepared", None)  # a kernel of Triton, with its grid
+    return (kernel, dict(given)) if on_grid is None else on_grid(args, given, how)
 
 
 def autotune(

@@ -10,12 +10,12 @@ import numpy as np
 
 from kernbench.errors import UsageError
 from kernbench.hints import shown
-from kernbench.kernels.autotune import Autotuned
+from kernbench.kernels.autotune import chosen
 from kernbench.kernels.binding import argument_names
 from kernbench.kernels.interpret import InterpretedMemory, pe_context
 from kernbench.kernels.interpreted_queues import InterpretedQueues
 from kernbench.kernels.thread import KernelCall
-from kernbench.program.commands import Command
+from kernbench.program.commands import Ahead, Command
 from kernbench.topology.neighbours import Neighbours
 
 Array = np.ndarray[Any, Any]
@@ -52,15 +52,13 @@ def commands(
     Raises:
         KernelError: As on the machine, wherever no values are needed to find it.
     """
-    if isinstance(fn, Autotuned):
-        constants = {**fn.config_for(fn.key_of(args, constants)), **constants}
-        fn = fn.fn
     pes, cubes, sips = counts = (grid, 1, 1) if isinstance(grid, int) else grid
     if program_id not in set(itertools.product(range(pes), range(cubes), range(sips))):
         raise UsageError(f"program_id {shown(program_id)} is not in grid {shown(grid)}")
     memory = InterpretedMemory()
     outputs = [] if out is None else [out] if isinstance(out, np.ndarray) else list(out)
     positional = [*args, *outputs]
+    fn, constants = chosen(fn, positional, constants)
     names = argument_names(fn, len(positional))
     placed = [memory.place(name, value) for name, value in zip(names, positional, strict=True)]
     named = {key: memory.place(key, value) for key, value in constants.items()}
@@ -70,7 +68,7 @@ def commands(
     found: list[Command] = []
     try:
         while (command := thread.resume()) is not None:
-            found.append(command)
+            found.append(command.command if isinstance(command, Ahead) else command)
             command.answer()
     finally:
         thread.close()

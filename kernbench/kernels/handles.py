@@ -103,7 +103,10 @@ class TensorHandle:
         self._source = source
         """Knows its value, and is told when it goes."""
 
-    def __getattr__(self, name: str) -> NoReturn:
+    def __getattr__(self, name: str) -> Any:
+        found = self._tl._method(self, name)
+        if found is not None:
+            return found
         raise no_attribute("a handle", name, dir(type(self)), INSTEAD)
 
     def __del__(self) -> None:
@@ -144,9 +147,9 @@ class TensorHandle:
         view.flags.writeable = False
         return view
 
-    def to(self, dtype: str) -> TensorHandle:
+    def to(self, dtype: str, *args: Any, **kwargs: Any) -> TensorHandle:
         """The value in another type: ``tl.cast(self, dtype)``."""
-        return self._tl.cast(self, dtype)
+        return self._tl.cast(self, dtype, *args, **kwargs)
 
     @property
     def T(self) -> TensorHandle:  # noqa: N802  (numpy's and torch's name)

@@ -11,7 +11,7 @@ import numpy as np
 from kernbench import dtypes
 from kernbench.errors import DeadlockError, KernBenchError, KernelError, UsageError
 from kernbench.hints import shown
-from kernbench.kernels.autotune import Autotuned
+from kernbench.kernels.autotune import chosen
 from kernbench.kernels.binding import argument_names
 from kernbench.kernels.interpreted_queues import InterpretedQueues, Parcel
 from kernbench.kernels.pointer import Placement, TensorArg
@@ -68,10 +68,6 @@ def interpret(
         KernelError: as on the simulator, or an access outside of every array.
         DeadlockError: all programs that have not ended wait for queues.
     """
-    if isinstance(fn, Autotuned):
-        tuned = fn
-        constants = {**tuned.config_for(tuned.key_of(arrays, constants)), **constants}
-        fn = tuned.fn
     counts = (grid, 1, 1) if isinstance(grid, int) else tuple(grid)
     if len(counts) != 3 or any(not isinstance(n, int) or n < 1 for n in counts):
         raise UsageError(f"grid {shown(grid)} must be three positive counts (PEs per cube, cubes, SIPs)")
@@ -79,6 +75,7 @@ def interpret(
     outputs = [] if out is None else [out] if isinstance(out, np.ndarray) else list(out)
     memory = InterpretedMemory()
     positional = [*arrays, *outputs]
+    fn, constants = chosen(fn, positional, constants)
     names = argument_names(fn, len(positional))
     args = [memory.place(name, value) for name, value in zip(names, positional, strict=True)]
     named = {key: memory.place(key, value) for key, value in constants.items()}

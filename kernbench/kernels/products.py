@@ -11,7 +11,7 @@ from kernbench.kernels.handles import TensorHandle
 from kernbench.kernels.issue import Issuer, tl_call
 from kernbench.kernels.triton_names import ARGUMENTS
 from kernbench.program import tile_plans
-from kernbench.program.computing import CallSite
+from kernbench.program.computing import CallSite, Gemm
 
 
 class ProductCalls(Issuer):
@@ -54,6 +54,19 @@ def _site(
     out_bytes = arguments.nbytes((m, n), dtype)
     plan = tile_plans.gemm(m, k, n, in_bytes, out_bytes)
     return CallSite("gemm", "dot", (m, n), dtype, params, out_bytes, plan)
+
+
+def accumulate(tl: Issuer, x: TensorHandle, y: TensorHandle, total: TensorHandle) -> TensorHandle:
+    """``total + x @ y`` in the place of ``total``, which the array reads and writes."""
+    site = _site(x.shape, x.dtype, y.shape, y.dtype, None, total.dtype)
+    if total.shape != site.shape:
+        raise BadArgumentError("acc", f"shape {total.shape} is not that of the product, {site.shape}")
+    m, k, n = product_shape(x.shape, x.dtype, y.shape, y.dtype)
+    inputs = (x.operand(), y.operand(), total.operand())
+    in_bytes = x.nbytes + y.nbytes + total.nbytes
+    op = tl._new("gemm", "dot_acc", inputs, (m, n), total.dtype, site.params, in_bytes + total.nbytes)
+    tl._send(Gemm(op, m, k, n, in_bytes, total.nbytes))
+    return tl._result(op, total._block)
 
 
 def product_shape(

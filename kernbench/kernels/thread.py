@@ -13,6 +13,7 @@ from kernbench.errors import KernelError
 from kernbench.kernels.binding import Binding, name_of
 from kernbench.kernels.issue import ValueSource
 from kernbench.kernels.pointer import Pointer, TensorArg
+from kernbench.kernels.residents import Residents, shares
 from kernbench.kernels.tl import Language
 from kernbench.program.commands import Command, Completion, PeContext, Wait
 from kernbench.user_code import ends, line_of, line_within, raised_at
@@ -58,15 +59,20 @@ class KernelCall:
             if isinstance(value, np.ndarray):
                 raise KernelError(f"kernel '{self.name}': argument {label} is a numpy array; pass a tensor")
 
-    def start(self, pe: PeContext) -> KernelThread:
-        """A new thread of the kernel on that PE; nothing runs before the first ``resume``."""
+    def start(self, pe: PeContext) -> KernelThread | Residents:
+        """A new thread of the kernel on that PE, or several; nothing runs before the first ``resume``."""
 
         def local(value: object) -> object:
             return value.pointer(pe.sip, pe.cube, pe.pe) if isinstance(value, TensorArg) else value
 
         args = [local(value) for value in self._args]
         kwargs = {key: local(value) for key, value in self._kwargs.items()}
-        return KernelThread(self._binding, args, kwargs, pe, self._data, self.line)
+        count = getattr(self._binding.function, "residents", 1)
+        threads = [
+            KernelThread(self._binding, args, kwargs, share, self._data, self.line)
+            for share in (shares(pe, count) if count > 1 else [pe])
+        ]
+        return threads[0] if count == 1 else Residents(threads)
 
 
 class KernelThread:
@@ -84,7 +90,8 @@ class KernelThread:
         self._binding = binding
         self._args = args
         self._kwargs = kwargs
-        self._tl = Language(binding.name, pe, self._issue, data)
+        language: type[Language] = getattr(binding.function, "language", Language)
+        self._tl = language(binding.name, pe, self._issue, data)
         self._tl._has_lines = binding.has_lines(args, kwargs)
         self._tl._line = line
         self._pe = pe

@@ -75,6 +75,10 @@ class Language(AtomicCalls, CompositeCalls, ProductCalls, MathCalls, ViewCalls):
         problem = unknown(name, public_names())
         return UnknownNameError(f"{self._place()}: {problem}", problem)
 
+    def _method(self, value: object, name: str) -> object:
+        """What ``value.name`` is of a value that has no such attribute by itself; None where there is nothing."""
+        return None
+
     def _wait_for_posted(self) -> bool:
         """Wait for the oldest send whose bytes are still in TCM; False when there is none."""
         self._posted = [one for one in self._posted if not one.done]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from kernbench.program.operations import Op
 
 if TYPE_CHECKING:
-    from kernbench.program.commands import Completion, Composite
+    from kernbench.program.commands import Ahead, Completion, Composite
     from kernbench.program.computing import Command, Compute
     from kernbench.program.queues import Receive, Send
 
@@ -27,6 +27,9 @@ class Pe(Protocol):
 
     def work(self, cycles: float) -> bool:
         """The kernel itself computes for so many cycles."""
+
+    def queue(self, command: Ahead) -> bool:
+        """Carry ``command`` out when its operands are there; the kernel goes on meanwhile."""
 
     def start(self, command: Composite) -> bool:
         """Hand ``command`` to the scheduler; the kernel goes on meanwhile."""

@@ -200,6 +200,52 @@ class Wait(Command):
                 completion.complete()
 
 
+@dataclass(slots=True)
+class Ahead(Command):
+    """A command that its kernel does not wait for.
+
+    It is issued in order of its kind (loads, stores, compute) when all of ``after`` are done. A definition is
+    in no queue.
+    """
+
+    command: Load | Store | Compute | Define
+    completion: Completion
+    after: tuple[Completion, ...] = ()
+
+    @property
+    def op(self) -> Op:
+        """The command's operation."""
+        return self.command.op
+
+    @property
+    def runs(self) -> Sequence[tuple[int, int]]:  # type: ignore[override]
+        """See :class:`Command`."""
+        return self.command.runs
+
+    @property
+    def dispatched(self) -> bool:  # type: ignore[override]
+        """See :class:`Command`."""
+        return self.command.dispatched
+
+    def check(self, scheduler: Scheduler, queues: Queues) -> None:
+        """See :class:`Command`."""
+        self.command.check(scheduler, queues)
+
+    def begin(self, pe: Pe) -> bool:
+        """See :class:`Command`."""
+        return pe.queue(self)
+
+    def interpret(self, program: Interpreter) -> bool:
+        """See :class:`Command`."""
+        self.command.interpret(program)
+        self.completion.complete()
+        return True
+
+    def answer(self) -> None:
+        """See :class:`Command`."""
+        self.completion.complete()
+
+
 @dataclass(frozen=True, slots=True)
 class PeContext:
     """The PE that a kernel runs on, as the kernel may see it."""

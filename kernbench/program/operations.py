@@ -63,14 +63,14 @@ class Operand:
 class Known(Protocol):
     """The epochs of other threads that come before a point of a thread."""
 
-    def of(self, thread: tuple[int, tuple[int, int, int]]) -> int:
+    def of(self, thread: tuple[int, tuple[int, ...]]) -> int:
         """The last epoch of ``thread`` that comes before that point, 0 for none."""
 
 
 class Order:
     """The place of an operation among those of other PEs (``kernbench.replay.races``).
 
-    ``thread`` is (launch, PE), ``epoch`` counts in it. ``clock`` knows the epochs of other threads that come
+    ``thread`` is (launch, PE), or (launch, PE and block of a grid), ``epoch`` counts in it. ``clock`` knows the epochs of other threads that come
     before, ``floor`` the number of the first launch that is not wholly before. ``settled`` is the epoch from
     which on the operation is over for others; ``None`` while a kernel has not waited for its composite.
     An ``atomic`` access to memory is no race with others that are; with ``releases``, who sees its value
@@ -81,7 +81,7 @@ class Order:
 
     def __init__(
         self,
-        thread: tuple[int, tuple[int, int, int]],
+        thread: tuple[int, tuple[int, ...]],
         epoch: int,
         clock: Known,
         floor: int,

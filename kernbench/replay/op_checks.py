@@ -66,7 +66,8 @@ def reference(op: Op, inputs: Sequence[Array]) -> Bounded | None:
     if floats and not dtypes.dtype(output.dtype).is_float and op.name not in _EXACT:
         return None
     if op.kind == "gemm":
-        return _product(op, inputs)
+        found = _product(op, inputs)
+        return found if found is None or op.name != "dot_acc" else found + Bounded(inputs[2])
     if op.kind == "math" and op.name.startswith("composite_"):
         found = _math(op.name.removeprefix("composite_"), op, inputs[:1])
         return None if found is None else _epilogue(op, found, inputs, ("output_tile", "kernel"))
@@ -75,7 +76,8 @@ def reference(op: Op, inputs: Sequence[Array]) -> Bounded | None:
 
 def _move(op: Op, inputs: Sequence[Array]) -> Bounded | None:
     """What was moved as it was; where it is picked, masked or cast there is no other way to say it."""
-    whole = op.name in ("dma_read", "dma_write", "reshape", "ipcq_recv") and op.params.get("pieces") is None
+    whole = op.name in ("dma_read", "dma_write", "reshape", "ipcq_recv")
+    whole = whole and op.params.keys().isdisjoint(("pieces", "take", "put"))
     if not whole or len(inputs) != 1 or op.output is None:
         return None
     same = inputs[0].dtype == dtypes.dtype(op.output.dtype).numpy

@@ -24,8 +24,8 @@ from kernbench.program.operations import Op, Operand, Order, Region
 from kernbench.replay.tensor_names import TensorNames
 
 Location = tuple[int, int, int]
-ThreadKey = tuple[int, Location]
-"""Launch and PE."""
+ThreadKey = tuple[int, tuple[int, ...]]
+"""Launch and PE; of a block of a grid also its number, as nothing orders the blocks of a PE."""
 
 END = 1 << 62
 """Epoch behind all of a thread."""
@@ -54,7 +54,7 @@ class Knowledge:
 
     def of(self, thread: ThreadKey) -> int:
         """The last epoch of ``thread`` that comes before, 0 for none."""
-        if thread in self.over:
+        if thread in self.over or (thread[0], thread[1][:3]) in self.over:
             return END
         return self._all().get(thread, 0)
 
@@ -148,8 +148,14 @@ class Access(NamedTuple):
         """The PE that made it, or the host."""
         if self.order.thread[1] == HOST:
             return "the host"
-        sip, cube, pe = self.order.thread[1]
+        sip, cube, pe, *_ = self.order.thread[1]
         return f"sip{sip}.cube{cube}.pe{pe}"
+
+    @property
+    def place(self) -> str:
+        """The PE, and the block of its grid."""
+        block = self.order.thread[1][3:]
+        return f"{self.pe} (block {block[0]})" if block else self.pe
 
 
 class _History(NamedTuple):
@@ -189,7 +195,7 @@ class Race:
     def __str__(self) -> str:
         words = self.kind.split("-")
         ends = [
-            f"{access.pe} {word}s at {access.source or 'a line unknown'} ({access.time:.9g} ns)"
+            f"{access.place} {word}s at {access.source or 'a line unknown'} ({access.time:.9g} ns)"
             for word, access in zip(words, (self.first, self.second), strict=True)
         ]
         return f"race on {self.where}: {ends[0]}, {ends[1]}, and nothing orders them"
@@ -264,13 +270,21 @@ class RaceDetector:
         self._begun(thread)
         return thread
 
+    def block(self, thread: Thread, number: int) -> Thread:
+        """A kernel that is dealt blocks of a grid goes on with block ``number``.
+
+        Nothing orders it and the other blocks.
+        """
+        return Thread((thread.key[0], (*thread.key[1], number)), thread.clock, thread.floor)
+
     def _begun(self, thread: Thread) -> None:
         # All PEs of a launch begin at one instant: the last thread of the others is still that of before.
         launch = thread.key[0]
         started = self._threads[launch]
         if len(started) == len(self._targets[launch]):
             for one in started:
-                self._last[one.key[1]] = one
+                sip, cube, pe = one.key[1]
+                self._last[sip, cube, pe] = one
 
     def sent(self, op: int, order: Order) -> None:
         """A message was sent by operation ``op``."""

@@ -126,6 +126,13 @@ def _dot(op: Op, inputs: Sequence[Array]) -> Array:
     return _round(_product(inputs[0], inputs[1], accumulator), accumulator)
 
 
+def _dot_acc(op: Op, inputs: Sequence[Array]) -> Array:
+    """``a @ b`` added to an accumulator."""
+    accumulator = _accumulator(op)
+    wide = widen if dtypes.dtype(accumulator).is_float else np.asarray
+    return _round(_product(inputs[0], inputs[1], accumulator) + wide(inputs[2]), accumulator)
+
+
 def _composite_gemm(op: Op, inputs: Sequence[Array]) -> Array:
     # Tiles of M and N do not meet in any sum, so only the order over K is replayed tile by tile.
     a, b = inputs[0], inputs[1]
@@ -178,7 +185,12 @@ def _evaluate(rule: MathOp, op: Op, inputs: Sequence[Array]) -> Array:
 
 def _read(op: Op, inputs: Sequence[Array]) -> Array:
     """The loaded block: pieces of memory at their places, ``other`` where nothing was read or let through."""
-    pieces = op.params.get("pieces")
+    pieces, take = op.params.get("pieces"), op.params.get("take")
+    if take is not None:
+        chosen, places = take
+        block = _full_of(op, op.params["other"]).reshape(-1)
+        block[chosen] = inputs[0].reshape(-1)[places]
+        return block
     if pieces is None:
         return inputs[0]
     block = _full_of(op, op.params["other"]).reshape(-1)
@@ -199,7 +211,9 @@ def _pick_written(op: Op, inputs: Sequence[Array]) -> Array:
 
 def pieces_of(op: Op, block: Array) -> Array:
     """The elements of ``block``, or of a mask of its shape, that a store has an address for."""
-    pieces = op.params.get("pieces")
+    pieces, put = op.params.get("pieces"), op.params.get("put")
+    if put is not None:
+        return np.asarray(block.reshape(-1)[put])
     if pieces is None:
         return block
     flat = np.broadcast_to(block, op.inputs[0].shape).reshape(-1)
@@ -265,6 +279,7 @@ _RULES: dict[tuple[str, str], Rule] = {
     ("queue", "ipcq_copy"): _bytes_moved,
     ("queue", "ipcq_recv"): _bytes_moved,
     ("gemm", "dot"): _dot,
+    ("gemm", "dot_acc"): _dot_acc,
     ("gemm", "composite_gemm"): _composite_gemm,
     ("math", "cast"): _reshape,
     ("math", "broadcast_to"): _broadcast,
@@ -274,6 +289,7 @@ _RULES: dict[tuple[str, str], Rule] = {
     ("view", "arange"): _arange,
     ("view", "zeros"): _zeros,
     ("view", "full"): _full,
+    ("view", "known"): _constant,
 }
 
 

@@ -149,7 +149,7 @@ def describe(op: Op) -> str:
     at = f", {op.source}" if op.source else ""
     where, time = op.component or "no component", op.t_end
     if not op.component and op.order is not None:  # not finished yet
-        sip, cube, pe = op.order.thread[1]
+        sip, cube, pe, *_ = op.order.thread[1]
         where, time = f"sip{sip}.cube{cube}.pe{pe}", op.t_effect
     return f"{op.kind}/{op.name} (op {op.id}) on {where} at {time:.9g} ns{at}"
 

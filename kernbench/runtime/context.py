@@ -16,6 +16,7 @@ from kernbench.bounds import check_number
 from kernbench.errors import UsageError
 from kernbench.hints import shown, suggestion
 from kernbench.kernels import Autotuned, Choices
+from kernbench.kernels.autotune import chosen
 from kernbench.machine.machine import Machine
 from kernbench.replay import DataPlane
 from kernbench.runtime import expectations, launching
@@ -90,7 +91,7 @@ class Context(TensorFactory):
         ahbm = Ahbm(selected, selected[:1] if device is None else selected, self.scheduler)
         self._driver = Driver(machine, self.scheduler, correlation_id, on_wait)
         super().__init__(
-            Storage(self._driver, data, self.wait_all),
+            Storage(self._driver, data, self.wait_all, self.launch),
             ahbm,
             int(properties["cubes_per_sip"]),
             int(properties["pes_per_cube"]),
@@ -148,9 +149,8 @@ class Context(TensorFactory):
             KernelError: The arguments do not fit the kernel.
         """
         self._before_making()
-        if isinstance(kernel, Autotuned):
-            chosen = self.choices.choose(kernel, len(self.launches), args, constexpr)
-            kernel, constexpr = kernel.fn, {**constexpr, **chosen}
+        choose = partial(self._choose, len(self.launches))
+        kernel, constexpr = chosen(kernel, args, constexpr, choose)
         deploy = partial(self.storage.deploy, name, kernel, nbytes_code)
         handle = launching.submit(
             self._driver, self._data, name, kernel, args, constexpr, failure_policy, deploy, for_pes
@@ -158,6 +158,11 @@ class Context(TensorFactory):
         self.launches.append(handle)
         self.scheduler.current.launches.append(handle)
         return handle
+
+    def _choose(
+        self, launch: int, kernel: Autotuned, args: Sequence[Any], given: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        return self.choices.choose(kernel, launch, args, given)
 
     def install_ipcq(
         self,

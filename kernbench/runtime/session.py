@@ -35,6 +35,7 @@ from kernbench.replay.races import Race, race_error
 from kernbench.run_options import RunOptions
 from kernbench.runtime import expectations
 from kernbench.runtime.context import Context
+from kernbench.runtime.current import enter
 from kernbench.runtime.expectations import CheckResult
 from kernbench.runtime.launching import LaunchRecord
 from kernbench.runtime.messages import Completion
@@ -170,6 +171,7 @@ def run_bench(
     sim_ns = 0.0
 
     def program() -> None:
+        enter(context)
         with paced_collector(machine.clock), unmoved():
             _run(bench, context)
             machine.drain()

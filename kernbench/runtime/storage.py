@@ -37,14 +37,17 @@ class Storage:
     """Allocates, maps, writes, reads and frees device memory for tensors.
 
     ``settle`` waits for all that was submitted; tensors call it before kernels' results are read or
-    overwritten.
+    overwritten. ``launch`` starts a kernel on this context's machine.
     """
 
-    def __init__(self, driver: Driver, data: DataPlane, settle: Callable[[], None]) -> None:
+    def __init__(
+        self, driver: Driver, data: DataPlane, settle: Callable[[], None], launch: Callable[..., Any]
+    ) -> None:
         self.driver = driver
         self.data = data
         self.memory = DeviceMemory(driver.machine)
         self.settle = settle
+        self.launch = launch
         self._watched: dict[int, weakref.finalize[..., Any]] = {}
         self._numbers = itertools.count()
         self._code: dict[tuple[int, int, int], tuple[object, ShardRef]] = {}

@@ -144,6 +144,11 @@ class Tensor:
     def __bool__(self) -> NoReturn:
         raise UsageError(f"tensor '{self.name}': a tensor has no truth value; read it with numpy() first")
 
+    @property
+    def launch(self) -> Callable[..., Any]:
+        """Starts a kernel on the machine that the tensor is on: its context's ``launch``."""
+        return self._storage.launch
+
     # -- its numbers --------------------------------------------------------------------------------
 
     def numpy(self, sip: int | None = None) -> Array:

@@ -1,0 +1,83 @@
+"""Commands of a kernel that runs ahead: three queues of a PE, each in order, with a scoreboard of operands."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+
+from kernbench.program import commands as c
+from kernbench.program.operations import Op
+
+Queue = deque[c.Ahead]
+
+
+class IssueQueues:
+    """Loads, stores and compute: the head of each queue is issued when all that it waits for is done.
+
+    Args:
+        issue: carries out a command, and completes it.
+        defined: notes a definition, which takes no time.
+    """
+
+    def __init__(self, issue: Callable[[c.Ahead], None], defined: Callable[[Op], None]) -> None:
+        self._issue = issue
+        self._defined = defined
+        self._loads: Queue = deque()
+        self._stores: Queue = deque()
+        self._compute: Queue = deque()
+        self._closed = False
+
+    def put(self, command: c.Ahead) -> None:
+        """Take a command; what takes no time is done as soon as its operands are there."""
+        asked = command.command
+        if isinstance(asked, c.Define):
+            self._define(command)
+            return
+        queue = (
+            self._loads
+            if isinstance(asked, c.Load)
+            else self._stores
+            if isinstance(asked, c.Store)
+            else self._compute
+        )
+        queue.append(command)
+        if len(queue) == 1:
+            self._pump(queue, -1)
+
+    def close(self) -> None:
+        """Issue nothing more: the kernel has been stopped."""
+        self._closed = True
+        for queue in (self._loads, self._stores, self._compute):
+            queue.clear()
+
+    def waiting(self) -> list[str]:
+        """The heads of the queues, which wait."""
+        heads = [queue[0] for queue in (self._loads, self._stores, self._compute) if queue]
+        return [f"tl.{head.op.name} ({head.op.source}) waits for its operands" for head in heads]
+
+    def _define(self, command: c.Ahead) -> None:
+        for awaited in command.after:
+            if not awaited.done:
+                awaited.then(partial(self._define, command))
+                return
+        if not self._closed:
+            self._defined(command.op)
+            command.completion.complete()
+
+    def _pump(self, queue: Queue, by: int) -> None:
+        """Issue from the head what has its operands; the end of operation ``by`` has let it go."""
+        while queue:
+            command = queue[0]
+            for awaited in command.after:
+                if not awaited.done:
+                    awaited.then(partial(self._again, queue, command, awaited))
+                    return
+            queue.popleft()
+            if by != -1 and (by, "wait") not in command.op.after:
+                command.op.after.append((by, "wait"))
+            self._issue(command)
+
+    def _again(self, queue: Queue, command: c.Ahead, awaited: c.Completion) -> None:
+        if queue and queue[0] is command:
+            self._pump(queue, awaited.op)

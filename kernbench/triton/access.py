@@ -1,0 +1,105 @@
+"""From a block of addresses to what is moved: distinct elements, in runs of bytes."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kernbench import dtypes
+from kernbench.kernels.arguments import BadArgumentError
+from kernbench.triton.pointers import Ptr
+
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+Mask = np.ndarray[Any, np.dtype[np.bool_]]
+Runs = tuple[tuple[int, int], ...]
+
+
+class Moved(NamedTuple):
+    """What a block of addresses asks of memory.
+
+    ``runs`` of ``(address, bytes)`` ascend and do not touch; ``count`` elements are in them, each once.
+    ``chosen`` are the elements of the block that the mask lets through, ``places`` where each is among those
+    of the runs, ``last`` the element of the block that is written to each; all None where the block is the
+    runs, element by element.
+    """
+
+    runs: Runs
+    count: int
+    chosen: Ints | None = None
+    places: Ints | None = None
+    last: Ints | None = None
+
+
+def moved(ptr: Ptr, mask: Any) -> tuple[tuple[int, ...], Moved]:
+    """The shape of the block at ``ptr``, and what is moved of it.
+
+    Raises:
+        BadArgumentError: An element that ``mask`` lets through is not in the tensor.
+    """
+    at = np.asarray(ptr.at, np.int64)
+    shape, keep = at.shape, None
+    if mask is not None:
+        chosen = np.asarray(mask, bool)
+        try:
+            wanted = np.broadcast_shapes(shape, chosen.shape)
+        except ValueError:
+            raise BadArgumentError("mask", f"shape {chosen.shape} does not fit the block {shape}") from None
+        if wanted != shape:
+            shape, at = wanted, np.broadcast_to(at, wanted)
+        if not chosen.all():
+            keep = np.broadcast_to(chosen, shape)
+    kept = at if keep is None else at[keep]
+    if not kept.size:
+        return shape or (1,), Moved((), 0)
+    itemsize = dtypes.SIZES[ptr.base.dtype]
+    low, size = int(kept.min()), ptr.base.reach // itemsize
+    if low < 0 or int(kept.max()) >= size:
+        _refuse(ptr, at, keep, size)
+    flat = np.ascontiguousarray(at - low).tobytes()
+    found = _moved(flat, None if keep is None else np.ascontiguousarray(keep).tobytes(), itemsize)
+    first = int(ptr.base) + low * itemsize
+    return shape or (1,), found._replace(runs=tuple([(first + start, n) for start, n in found.runs]))
+
+
+def _refuse(ptr: Ptr, at: Ints, keep: Mask | None, size: int) -> None:
+    outside = (at < 0) | (at >= size)
+    if keep is not None:
+        outside = outside & keep
+    bad = int(np.argmax(outside))
+    element = tuple(int(n) for n in np.unravel_index(bad, at.shape or (1,)))
+    where = f"element {element} of the block is at {int(at.reshape(-1)[bad])} of tensor '{ptr.base.name}'"
+    raise BadArgumentError("ptr", f"{where}, which has {size} elements; mask it")
+
+
+@lru_cache(maxsize=256)
+def _moved(offsets: bytes, keep: bytes | None, itemsize: int) -> Moved:
+    """Of offsets from the lowest one. Kernels step through an array by blocks of one form."""
+    at = np.frombuffer(offsets, np.int64)
+    chosen = np.arange(at.size) if keep is None else np.flatnonzero(np.frombuffer(keep, bool))
+    distinct, places = np.unique(at[chosen], return_inverse=True)
+    breaks = np.flatnonzero(np.diff(distinct) != 1) + 1
+    firsts = np.concatenate(([0], breaks))
+    counts = np.diff(np.concatenate((firsts, [distinct.size])))
+    starts = (distinct[firsts] * itemsize).tolist()
+    runs = tuple(zip(starts, (counts * itemsize).tolist(), strict=True))
+    if chosen.size == at.size == distinct.size and bool((np.diff(at) > 0).all()):
+        return Moved(runs, at.size)
+    last = np.zeros(distinct.size, np.int64)
+    last[places] = chosen  # of equal places the last one stays
+    return Moved(runs, distinct.size, chosen, places, last)
+
+
+def overlap(a: Runs, b: Runs) -> bool:
+    """Whether two lists of runs, each ascending, have a byte in common."""
+    i = j = 0
+    while i < len(a) and j < len(b):
+        (start, size), (other, length) = a[i], b[j]
+        if start < other + length and other < start + size:
+            return True
+        if start < other:
+            i += 1
+        else:
+            j += 1
+    return False

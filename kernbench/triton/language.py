@@ -1,0 +1,77 @@
+"""``triton.language``: calls go to the kernel that is running, names that are not here say what to do instead."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, NoReturn
+
+from kernbench.kernels.tl import UnknownNameError
+from kernbench.kernels.tl import constexpr as constexpr
+from kernbench.triton.calls import TritonLanguage, current
+from kernbench.triton.names import CALLS, HINTS, MATH, unknown
+from kernbench.triton.pointers import BlockPtr
+from kernbench.triton.random import BY_NAME
+from kernbench.triton.values import INT1 as int1  # noqa: N811  (Triton's names)
+from kernbench.triton.values import INT64 as int64  # noqa: N811
+from kernbench.triton.values import dtype as dtype
+
+float16, bfloat16, float32 = dtype("f16"), dtype("bf16"), dtype("f32")
+int8, int32 = dtype("i8"), dtype("i32")
+tensor = Any
+const = Any
+tensor_descriptor = BlockPtr
+tuple = tuple  # noqa: A001, PLW0127
+TRITON_MAX_TENSOR_NUMEL = 1 << 20
+
+
+def _call(name: str) -> Any:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return getattr(current(name), name)(*args, **kwargs)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = getattr(TritonLanguage, name).__doc__
+    return call
+
+
+globals().update({name: _call(name) for name in CALLS})
+globals().update(BY_NAME)
+math = SimpleNamespace(**{name: globals()[name] for name in MATH})
+
+
+def _hint(x: Any = None, *_: Any) -> Any:
+    """A hint to Triton's compiler: without effect; the value itself."""
+    return x
+
+
+globals().update(dict.fromkeys(HINTS, _hint))
+
+
+def static_print(*values: Any, **how: Any) -> None:
+    """Python's print, while the kernel runs."""
+    print(*values, **how)
+
+
+def cdiv(x: Any, div: Any) -> Any:
+    """``x / div`` rounded up."""
+    return (x + (div - 1)) // div
+
+
+def swizzle2d(i: Any, j: Any, size_i: Any, size_j: Any, size_g: Any) -> Any:
+    """Row and column of a matrix of ``size_i`` by ``size_j`` in the order of groups of ``size_g`` rows."""
+    ij = i * size_j + j
+    size_gj = size_g * size_j
+    group = ij // size_gj
+    first = group * size_g
+    rows = _smaller(size_i - first, size_g)
+    within = ij % size_gj
+    return first + within % rows, within // rows
+
+
+def _smaller(a: Any, b: Any) -> Any:
+    return min(a, b) if isinstance(a, int) and isinstance(b, int) else globals()["minimum"](a, b)
+
+
+def __getattr__(name: str) -> NoReturn:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    raise UnknownNameError(unknown(name))

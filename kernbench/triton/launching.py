@@ -1,0 +1,232 @@
+"""``@triton.jit`` and ``kernel[grid](...)``: blocks of a grid, dealt to PEs as these become free."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+from greenlet import getcurrent
+
+from kernbench.errors import KernelError, UsageError
+from kernbench.hints import shown
+from kernbench.kernels import Autotuned
+from kernbench.kernels.tl import constexpr
+from kernbench.runtime.placement import distinct
+from kernbench.runtime.tensors import Tensor
+from kernbench.triton import language
+from kernbench.triton.calls import Grid, TritonLanguage, current
+from kernbench.triton.pointers import row_major
+
+STAGES = 3
+"""``num_stages`` of launches that do not say, as on a GPU."""
+OPTIONS = ("num_warps", "num_ctas", "maxnreg", "num_stages", "residents", "warmup", "launch_cooperative_grid")
+"""Of a launch, where the kernel has no parameter of that name."""
+
+
+class JITFunction:
+    """A function under ``@triton.jit``: ``kernel[grid](...)`` launches it, a call within a kernel calls it."""
+
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        if not isinstance(fn, FunctionType):
+            raise UsageError(f"triton.jit: {shown(fn)} is not a function")
+        functools.update_wrapper(self, fn)
+        self.fn = fn
+        self.signature = inspect.signature(fn)
+        self.arg_names = list(self.signature.parameters)
+        self.heuristics: dict[str, Callable[[dict[str, Any]], Any]] = {}
+        """Parameters whose values are worked out from the arguments of each launch."""
+        self.tuned: Autotuned | None = None
+        """Its configurations, if it has any."""
+        self.constants = frozenset(
+            name for name, one in self.signature.parameters.items() if _is_constant(one.annotation)
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The function within a kernel, as another kernel calls it."""
+        kernel = getattr(getcurrent(), "tl", None)
+        if not isinstance(kernel, TritonLanguage):
+            raise KernelError(f"kernel '{self.fn.__name__}' is launched on a grid: kernel[grid](...)")
+        made = kernel.functions.get(self)
+        if made is None:
+            made = kernel.functions[self] = _in_kernel(self.fn)
+        return made(*args, **kwargs)
+
+    def __getitem__(self, grid: Any) -> OnGrid:
+        return OnGrid(self, grid)
+
+    def run(self, *args: Any, grid: Any, **kwargs: Any) -> Any:
+        """``kernel[grid](*args, **kwargs)``."""
+        return self[grid](*args, **kwargs)
+
+    def warmup(self, *_: Any, **__: Any) -> Any:
+        """Nothing is compiled: an error that says so."""
+        raise UsageError(
+            f"kernel '{self.fn.__name__}': warmup compiles for a GPU; launch kernel[grid](...), and ask the run"
+        )
+
+    def __repr__(self) -> str:
+        return f"<kernel '{self.fn.__name__}' of triton.jit>"
+
+
+class OnGrid:
+    """A kernel and the grid of its launch; a call launches it on the machine of its tensors."""
+
+    def __init__(self, kernel: JITFunction, grid: Any) -> None:
+        functools.update_wrapper(self, kernel.fn)
+        self.kernel = kernel
+        self.tuned = kernel.tuned
+        self.grid = grid
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Launch; does not wait."""
+        tensors = [one for one in (*args, *kwargs.values()) if isinstance(one, Tensor)]
+        name = self.kernel.fn.__name__
+        if not tensors:
+            raise UsageError(f"kernel '{name}': no argument is a tensor, so there is no machine to run on")
+        return tensors[0].launch(name, self, *args, **kwargs)
+
+    def prepared(
+        self,
+        args: Sequence[Any],
+        given: Mapping[str, Any],
+        choose: Callable[[Autotuned, Sequence[Any], Mapping[str, Any]], Mapping[str, Any]],
+    ) -> tuple[Callable[..., Any], dict[str, Any]]:
+        """What runs on each PE, and the arguments that it gets by name beside ``args``.
+
+        ``choose`` gives the configuration of a kernel that has several.
+        """
+        kernel = self.kernel
+        known = kernel.signature.parameters
+        named = dict(given)
+        tuned = self.tuned
+        if tuned is not None:
+            named = {**choose(tuned, args, given), **named}
+        options = {key: named.pop(key) for key in OPTIONS if key in named and key not in known}
+        stages = named.get("num_stages", options.get("num_stages", STAGES))
+        named = {**named, **self._worked_out(args, named)}
+        try:
+            bound = kernel.signature.bind(*args, **named)
+        except TypeError as problem:
+            raise KernelError(f"kernel '{kernel.fn.__name__}{kernel.signature}': {problem}") from None
+        bound.apply_defaults()
+        for name, value in bound.arguments.items():
+            if isinstance(value, Tensor):
+                _check_placement(kernel.fn.__name__, name, value)
+        dims = self._dims(dict(bound.arguments))
+        residents = options.get("residents", 1)
+        return BlockKernel(kernel, dims, _count("num_stages", stages, 0), _count("residents", residents)), named
+
+    def _worked_out(self, args: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
+        """Values of ``@triton.heuristics``, each from the arguments so far."""
+        found: dict[str, Any] = {}
+        for name, how in self.kernel.heuristics.items():
+            bound = self.kernel.signature.bind_partial(*args, **{**named, **found})
+            bound.apply_defaults()
+            found[name] = how(dict(bound.arguments))
+        return found
+
+    def _dims(self, arguments: dict[str, Any]) -> Grid:
+        dims = self.grid(arguments) if callable(self.grid) else self.grid
+        listed = tuple(dims) if isinstance(dims, Sequence) else (dims,)
+        good = all(isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 1 for n in listed)
+        if not 1 <= len(listed) <= 3 or not good:
+            raise UsageError(
+                f"kernel '{self.kernel.fn.__name__}': grid {shown(dims)} must be one to three counts of 1 or more"
+            )
+        x, y, z = (*(int(n) for n in listed), 1, 1)[:3]
+        return x, y, z
+
+
+class BlockKernel:
+    """What a launch runs on each PE: block after block of its grid, axis 0 fastest, as long as there are any."""
+
+    def __init__(self, kernel: JITFunction, grid: Grid, stages: int, residents: int) -> None:
+        functools.update_wrapper(self, kernel.fn)
+        self.kernel = kernel
+        self.grid = grid
+        self.residents = residents
+        self.language = type("TritonLanguage", (TritonLanguage,), {"stages": stages})
+        x, y, z = grid
+        self._left = enumerate(itertools.product(range(z), range(y), range(x)))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> None:
+        """Take blocks until there are none left."""
+        tl = current(self.kernel.fn.__name__)
+        names, constants = self.kernel.arg_names, self.kernel.constants
+        given = [
+            one if name in constants else tl.argument(one) for name, one in zip(names, args, strict=False)
+        ]
+        named = {key: one if key in constants else tl.argument(one) for key, one in kwargs.items()}
+        for number, (z, y, x) in self._left:
+            tl.begin_block(number, (x, y, z), self.grid)
+            self.kernel(*given, **named)
+            tl.drain()
+
+
+def jit(fn: Any = None, **options: Any) -> Any:
+    """Decorator of a kernel, or of a function that kernels call. Triton's options are without effect."""
+    return JITFunction(fn) if fn is not None else JITFunction
+
+
+def _in_kernel(fn: FunctionType) -> FunctionType:
+    """The function with loops whose loads run ahead, and ``min`` and ``max`` that take blocks."""
+    spread = {**fn.__globals__, "range": language.range, "min": _either(min), "max": _either(max)}  # type: ignore[attr-defined]
+    made = FunctionType(fn.__code__, spread, fn.__name__, fn.__defaults__, fn.__closure__)
+    made.__kwdefaults__ = fn.__kwdefaults__
+    return made
+
+
+def _either(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """Python's ``min`` or ``max`` of numbers, else Triton's."""
+    name = {min: "minimum", max: "maximum"}[plain]
+
+    def call(*values: Any, **how: Any) -> Any:
+        if len(values) != 2 or all(isinstance(one, int | float) for one in values):
+            return plain(*values, **how)
+        return getattr(current(name), name)(*values)
+
+    return call
+
+
+def _is_constant(annotation: object) -> bool:
+    return annotation is constexpr or (isinstance(annotation, str) and annotation.endswith("constexpr"))
+
+
+def _count(name: str, value: Any, least: int = 1) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise UsageError(f"launch option {name}={shown(value)} must be a whole number of {least} or more")
+    return value
+
+
+def _check_placement(kernel: str, argument: str, tensor: Tensor) -> None:
+    """A block addresses a tensor as one row-major array, whichever PE it runs on."""
+    subject = f"kernel '{kernel}': argument '{argument}': tensor '{tensor.name}' of shape {tensor.shape}"
+    if len(tensor.sips) > 1:
+        raise UsageError(f"{subject} has a copy on each of SIPs {list(tensor.sips)}; make it on one: --device sip:0")
+    shards = tensor.shards
+    once = distinct(shards)
+    if len(once) < len(shards):
+        raise UsageError(
+            f"{subject} is replicated over {len(shards)} PEs: a store would change one of the copies; place it "
+            "row-wise, DPPolicy(cube='row_wise', pe='row_wise'), or on one PE"
+        )
+    if len(once) > 1 and tensor.va is None:
+        raise UsageError(
+            f"{subject} lies in shards that are apart in the pa address model; use the va or la model, or one PE"
+        )
+    strides = row_major(tensor.shape)
+    for shard in once:
+        first = sum(part.start * step for part, step in zip(shard.index, strides, strict=True))
+        whole = [n for n, (part, size) in enumerate(zip(shard.shape, tensor.shape, strict=True)) if part != size]
+        apart = bool(whole) and math.prod(shard.shape[: whole[-1]]) > 1
+        if first * tensor.itemsize != shard.offset_bytes or apart:
+            raise UsageError(
+                f"{subject} is not one row-major array as it is placed (column-wise or in tiles): blocks would "
+                "read other elements than they name; place it row-wise, or on one PE"
+            )

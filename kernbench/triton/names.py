@@ -1,0 +1,88 @@
+"""The public names of Triton 3.6's language: which are calls here, and what to do instead of the others."""
+
+from __future__ import annotations
+
+from kernbench.hints import suggestion
+
+MATH = (
+    "abs", "ceil", "cos", "div_rn", "erf", "exp", "exp2", "fdiv", "floor", "fma", "log", "log2", "rsqrt", "sin",
+    "sqrt", "sqrt_rn",
+)  # fmt: skip
+"""Also in ``tl.math``."""
+CALLS = (
+    *MATH, "add", "advance", "arange", "argmax", "argmin", "broadcast", "broadcast_to", "cast", "clamp", "cumprod",
+    "cumsum", "device_assert", "device_print", "dot", "expand_dims", "flip", "full", "load",
+    "load_tensor_descriptor", "make_block_ptr", "make_tensor_descriptor", "max", "maximum", "min", "minimum", "mul",
+    "num_programs", "permute", "program_id", "range", "ravel", "reshape", "sigmoid", "softmax", "static_assert",
+    "static_range", "store", "store_tensor_descriptor", "sub", "sum", "trans", "view", "where", "zeros",
+    "zeros_like",
+)  # fmt: skip
+HINTS = ("assume", "debug_barrier", "max_constancy", "max_contiguous", "multiple_of")
+"""Without effect: there is no compiler, and a block runs in one thread."""
+
+_ENGINES = "the engines calculate with f16, bf16, f32, i8 and i32; use "
+_GPU = "it is for the instructions of a GPU; leave it out"
+ELSEWHERE = {
+    "PropagateNan": "NaN is skipped; find it with tl.where(x != x, ...)",
+    "associative_scan": "use tl.cumsum or tl.cumprod",
+    "async_task": _GPU,
+    "atomic_add": "give each block its own part of memory, and sum the parts in a second launch",
+    "atomic_and": "give each block its own part of memory, and put the parts together in a second launch",
+    "atomic_cas": "launches follow each other: do in a second launch what comes after",
+    "atomic_max": "give each block its own part of memory, and take the largest in a second launch",
+    "atomic_min": "give each block its own part of memory, and take the smallest in a second launch",
+    "atomic_or": "give each block its own part of memory, and put the parts together in a second launch",
+    "atomic_xchg": "launches follow each other: do in a second launch what comes after",
+    "atomic_xor": "give each block its own part of memory, and put the parts together in a second launch",
+    "bitonic_merge": "sort on the host",
+    "block_type": "x.shape and x.dtype say what a block is",
+    "cat": "store the parts side by side and load them as one block",
+    "condition": "write the loop with tl.range",
+    "constexpr_type": "leave it out: constants are Python values",
+    "dot_scaled": "multiply by the scales, then tl.dot",
+    "extra": "use tl.math or tl.exp and the like",
+    "float64": f"{_ENGINES}tl.float32",
+    "float8e4b15": f"{_ENGINES}tl.float16",
+    "float8e4b8": f"{_ENGINES}tl.float16",
+    "float8e4nv": f"{_ENGINES}tl.float16",
+    "float8e5": f"{_ENGINES}tl.float16",
+    "float8e5b16": f"{_ENGINES}tl.float16",
+    "gather": "tl.load through loaded integers: tl.load(x + tl.load(index + at))",
+    "histogram": "sum masks: tl.sum((x[:, None] == tl.arange(0, N)[None, :]).to(tl.int32), axis=0)",
+    "inline_asm_elementwise": "there is no assembly; combine calls of tl",
+    "int16": f"{_ENGINES}tl.int32",
+    "interleave": "store the parts with pointers two elements apart",
+    "join": "store the parts with pointers two elements apart",
+    "map_elementwise": "write the function with calls of tl on whole blocks",
+    "pair_uniform_to_normal": "use tl.randn",
+    "philox": "use tl.rand, tl.randn or tl.randint",
+    "philox_impl": "use tl.rand, tl.randn or tl.randint",
+    "pi32_t": "pass a tensor of tl.int32",
+    "pointer_type": "pass the tensor as an argument: memory holds no pointers",
+    "rand4x": "call tl.rand four times with other offsets",
+    "randint4x": "call tl.randint four times with other offsets",
+    "randn4x": "call tl.randn four times with other offsets",
+    "reduce": "use tl.sum, tl.max, tl.min, tl.argmax or tl.argmin",
+    "reduce_or": "use tl.max of the mask",
+    "slice": "index with slices: x[:, None], x[0:4]",
+    "sort": "sort on the host",
+    "split": "load the parts with pointers two elements apart",
+    "target_info": "triton.runtime.driver has the machine's properties",
+    "topk": "sort on the host, or take tl.max(return_indices=True) again and again",
+    "uint16": f"{_ENGINES}tl.int32",
+    "uint32": f"{_ENGINES}tl.int32",
+    "uint64": f"{_ENGINES}tl.int32",
+    "uint8": f"{_ENGINES}tl.int32",
+    "uint_to_uniform_float": "use tl.rand",
+    "umulhi": f"{_ENGINES}smaller factors",
+    "void": "leave it out: it is the compiler's own",
+    "xor_sum": "use tl.sum, or store the block and combine it on the host",
+}
+"""Names that are not here, each with the way it is done instead."""
+
+
+def unknown(name: str) -> str:
+    """The message for an attribute that ``triton.language`` lacks."""
+    if name in ELSEWHERE:
+        return f"tl.{name} is not here; {ELSEWHERE[name]}"
+    return f"triton.language has no '{name}'; {suggestion(name, [*CALLS, *HINTS])}"

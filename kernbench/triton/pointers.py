@@ -1,0 +1,141 @@
+"""Pointers of Triton kernels: a tensor argument and offsets in elements, and block pointers made of these."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kernbench.errors import KernelError
+from kernbench.kernels.arguments import BadArgumentError
+from kernbench.kernels.handles import TensorHandle
+from kernbench.kernels.pointer import Pointer
+from kernbench.triton.values import Known, data_of, dtype
+
+if TYPE_CHECKING:
+    from kernbench.triton.calls import TritonLanguage
+
+
+class Ptr:
+    """An address, or a block of them: a tensor argument and offsets in elements."""
+
+    __array_ufunc__ = None
+
+    def __init__(self, base: Pointer, at: Any, tl: TritonLanguage) -> None:
+        self.base = base
+        self.at = at
+        self._tl = tl
+
+    @property
+    def dtype(self) -> dtype:
+        """The type of its elements, as ``element_ty`` of it is."""
+        return dtype(self.base.dtype)
+
+    type = dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents of the block of addresses."""
+        return np.shape(self.at)
+
+    def _moved(self, by: Any, sign: int) -> Any:
+        if isinstance(by, TensorHandle):
+            by = self._tl.loaded(by, f"pointer '{self.base.name}' +")
+        offset = data_of(by)
+        if offset is None:
+            if isinstance(by, float):
+                raise KernelError(f"pointer '{self.base.name}': {by!r} is not a number of elements")
+            return NotImplemented
+        if isinstance(offset, np.ndarray) and offset.dtype == bool:
+            offset = offset.astype(np.int64)
+        return Ptr(self.base, self.at + offset if sign > 0 else self.at - offset, self._tl)
+
+    def __add__(self, by: Any) -> Any:
+        return self._moved(by, 1)
+
+    __radd__ = __add__
+
+    def __sub__(self, by: Any) -> Any:
+        return self._moved(by, -1)
+
+    def __getitem__(self, key: Any) -> Ptr:
+        return Ptr(self.base, np.asarray(self.at)[key], self._tl)
+
+    def __getattr__(self, name: str) -> Any:
+        return self._tl._method(self, name)
+
+    def __repr__(self) -> str:
+        return f"<pointer '{self.base.name}' {self.shape}>"
+
+
+class BlockPtr:
+    """A block of an array, made by ``make_block_ptr`` or a tensor descriptor; all numbers count elements."""
+
+    def __init__(
+        self,
+        base: Ptr,
+        shape: Iterable[Any],
+        strides: Iterable[Any],
+        offsets: Iterable[Any],
+        block: Iterable[Any],
+    ) -> None:
+        self.base = base
+        self.extents, self.strides, self.offsets, self.block_shape = (
+            tuple(int(n) for n in numbers) for numbers in (shape, strides, offsets, block)
+        )
+        if len({len(self.extents), len(self.strides), len(self.offsets), len(self.block_shape)}) > 1:
+            raise BadArgumentError("shape", "shape, strides, offsets and block_shape differ in length")
+
+    @property
+    def dtype(self) -> dtype:
+        """The type of its elements."""
+        return self.base.dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents of the block."""
+        return self.block_shape
+
+    def advanced(self, offsets: Sequence[Any]) -> BlockPtr:
+        """The block further on by ``offsets`` elements in each dimension."""
+        if len(offsets) != len(self.offsets):
+            raise BadArgumentError("offsets", f"{tuple(offsets)} must have {len(self.offsets)} entries")
+        return self.at([a + int(b) for a, b in zip(self.offsets, offsets, strict=True)])
+
+    def at(self, offsets: Sequence[Any]) -> BlockPtr:
+        """The block that begins at ``offsets``."""
+        return BlockPtr(self.base, self.extents, self.strides, offsets, self.block_shape)
+
+    def elements(self, checked: Sequence[int]) -> tuple[Ptr, Known | None]:
+        """Its addresses, and which of them lie within the array along the axes ``checked``."""
+        n = len(self.block_shape)
+        at: Any = 0
+        inside: Any = True
+        for axis, (first, count, size) in enumerate(
+            zip(self.offsets, self.block_shape, self.extents, strict=True)
+        ):
+            index = (first + np.arange(count)).reshape([-1 if d == axis else 1 for d in range(n)])
+            at = at + index * self.strides[axis]
+            if axis in checked:
+                inside = inside & (index >= 0) & (index < size)
+        tl = self.base._tl
+        mask = None if inside is True else Known(np.broadcast_to(inside, self.block_shape), tl)
+        return self.base + Known(at, tl), mask
+
+    def load(self, offsets: Sequence[Any]) -> Any:
+        """The block at ``offsets``; elements outside of the array are 0."""
+        return self.base._tl.load(self.at(offsets), boundary_check=range(len(self.block_shape)))
+
+    def store(self, offsets: Sequence[Any], value: Any) -> None:
+        """Write the block at ``offsets``; elements outside of the array are not written."""
+        self.base._tl.store(self.at(offsets), value, boundary_check=range(len(self.block_shape)))
+
+    def __repr__(self) -> str:
+        return f"<block {self.block_shape} at {self.offsets} of '{self.base.base.name}'>"
+
+
+def row_major(shape: Sequence[int]) -> tuple[int, ...]:
+    """The strides of an array of ``shape`` without gaps."""
+    return tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))

@@ -1,0 +1,62 @@
+"""Random numbers of Triton kernels: Philox 4x32, a generator without state, from seed and offset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from kernbench.errors import KernelError
+from kernbench.triton.calls import current
+from kernbench.triton.values import data_of
+
+Words = np.ndarray[Any, np.dtype[np.uint64]]
+_LOW = np.uint64(0xFFFFFFFF)
+_SHIFT = np.uint64(32)
+_TO_UNIT = np.float32(4.6566127342e-10)
+"""Of 31 bits to [0, 1), as Triton has it."""
+
+
+def philox(seed: int, offset: Any, rounds: int) -> list[np.ndarray[Any, np.dtype[np.uint32]]]:
+    """The four words of each offset."""
+    first = np.asarray(offset, np.int64).astype(np.uint64) & _LOW
+    c: list[Words] = [first, *(np.zeros_like(first) for _ in range(3))]
+    k0, k1 = seed & 0xFFFFFFFF, seed >> 32 & 0xFFFFFFFF
+    for _ in range(rounds):
+        a, b = c[0] * np.uint64(0xD2511F53), c[2] * np.uint64(0xCD9E8D57)
+        c = [(b >> _SHIFT) ^ c[1] ^ np.uint64(k0), b & _LOW, (a >> _SHIFT) ^ c[3] ^ np.uint64(k1), a & _LOW]
+        k0, k1 = (k0 + 0x9E3779B9) & 0xFFFFFFFF, (k1 + 0xBB67AE85) & 0xFFFFFFFF
+    return [word.astype(np.uint32) for word in c]
+
+
+def _unit(word: np.ndarray[Any, np.dtype[np.uint32]]) -> np.ndarray[Any, np.dtype[np.float32]]:
+    signed = word.view(np.int32)
+    return np.where(signed < 0, -signed - 1, signed).astype(np.float32) * _TO_UNIT
+
+
+def _normal(words: list[np.ndarray[Any, np.dtype[np.uint32]]]) -> np.ndarray[Any, Any]:
+    """Box and Muller's, of two uniform numbers."""
+    one, two = np.maximum(np.float32(1e-7), _unit(words[0])), _unit(words[1])
+    return np.asarray(np.sqrt(np.float32(-2) * np.log(one)) * np.cos(np.float32(6.283185307179586) * two), np.float32)
+
+
+def _of(name: str, dtype: str, how: Callable[[Any], Any], meaning: str) -> Callable[..., Any]:
+    def call(seed: Any, offset: Any, n_rounds: int = 10) -> Any:
+        known, at = data_of(seed), data_of(offset)
+        if known is None or at is None:
+            raise KernelError(f"tl.{name}: seed and offset must be known: integers, and blocks of tl.arange")
+        values = how(philox(int(known), np.atleast_1d(at), int(n_rounds)))
+        return current(name).constant(np.asarray(values), dtype)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"{meaning} A block of the shape of ``offset``; no time passes."
+    return call
+
+
+BY_NAME = {
+    "rand": _of("rand", "f32", lambda words: _unit(words[0]), "Uniform numbers in [0, 1)."),
+    "randn": _of("randn", "f32", _normal, "Numbers of a normal distribution."),
+    "randint": _of("randint", "i32", lambda words: words[0].view(np.int32), "Integers of 32 bits."),
+}
+"""The calls."""

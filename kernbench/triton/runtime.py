@@ -1,0 +1,65 @@
+"""``triton.runtime``: the machine that kernels run on, as ``driver.active`` describes a GPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kernbench.errors import UsageError
+from kernbench.runtime.context import Context
+from kernbench.runtime.current import context_of
+
+
+def context(what: str) -> Context:
+    """The context of the program that is running; an error of ``what`` where there is none."""
+    try:
+        return context_of(None, what)
+    except UsageError:
+        raise UsageError(f"{what} is for programs on a machine: call it in a bench's run(torch)") from None
+
+
+class _Utils:
+    def get_device_properties(self, device: int = 0) -> dict[str, Any]:
+        """Of the machine: PEs of a SIP as multiprocessors, their scratch, their clock."""
+        graph = context("triton.runtime.driver").graph
+        pe = next(iter(graph.nodes("PeTcm")))
+        cpu = next(iter(graph.nodes("PeCpu")))
+        machine = graph.properties
+        return {
+            "multiprocessor_count": int(machine["pes_per_cube"]) * int(machine["cubes_per_sip"]),
+            "max_shared_mem": int(pe.properties["scratch_bytes"]),
+            "warpSize": 1,
+            "max_num_regs": 0,
+            "sm_clock_rate": float(cpu.properties["clock_ghz"]) * 1e6,
+        }
+
+
+class _Target:
+    backend = "kernbench"
+    arch = "kernbench"
+    warp_size = 1
+
+
+class _Active:
+    """The driver of the machine."""
+
+    utils = _Utils()
+
+    def get_current_device(self) -> int:
+        """The number of the machine."""
+        return 0
+
+    def get_current_target(self) -> _Target:
+        """What kernels are made for."""
+        return _Target()
+
+    def get_device_interface(self) -> Context:
+        """The context, ``torch`` of a bench."""
+        return context("triton.runtime.driver")
+
+
+class _Driver:
+    active = _Active()
+
+
+driver = _Driver()
+"""``driver.active.utils.get_device_properties(0)["multiprocessor_count"]`` and the like."""

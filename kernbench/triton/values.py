@@ -1,0 +1,252 @@
+"""What a kernel of Triton calculates with before it touches memory: types, integers, blocks of them.
+
+All of it is known while time is simulated, and takes none.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from kernbench import dtypes
+from kernbench.errors import KernelError
+from kernbench.kernels.handles import TensorHandle
+from kernbench.kernels.pointer import Pointer
+
+if TYPE_CHECKING:
+    from kernbench.triton.calls import TritonLanguage
+
+Array = np.ndarray[Any, Any]
+_NAMES = {"fp16": "f16", "fp32": "f32"}
+_FLOATS = ("f16", "bf16", "f32")
+
+
+class dtype(str):  # noqa: N801  (Triton's name)
+    """A type of elements, by KernBench's name; also what a pointer's type says of its elements."""
+
+    def __new__(cls, name: str) -> dtype:
+        """The type of that name, Triton's or KernBench's."""
+        return super().__new__(cls, _NAMES.get(name, name))
+
+    @property
+    def element_ty(self) -> dtype:
+        """Itself: a pointer's type is that of its elements here."""
+        return self
+
+    scalar = element_ty
+
+    @property
+    def primitive_bitwidth(self) -> int:
+        """Bits of an element."""
+        return 64 if self == "i64" else 8 * dtypes.dtype(self).itemsize
+
+    def is_floating(self) -> bool:
+        """Whether it is a type of floating-point numbers."""
+        return self in _FLOATS
+
+    def is_int(self) -> bool:
+        """Whether it is a type of integers."""
+        return self not in _FLOATS
+
+    def is_fp16(self) -> bool:
+        """Whether it is float16."""
+        return self == "f16"
+
+    def is_bf16(self) -> bool:
+        """Whether it is bfloat16."""
+        return self == "bf16"
+
+    def is_fp32(self) -> bool:
+        """Whether it is float32."""
+        return self == "f32"
+
+
+class Truth(dtype):
+    """``int1``: elements are 1 or 0, kept as i8; a cast to it asks whether they are not 0."""
+
+
+INT1 = Truth("i8")
+INT64 = dtype("i64")
+"""Of addresses and of integers that are known; the engines have none."""
+
+
+def is_float(target: object) -> bool:
+    """Whether a cast to ``target`` gives floating-point numbers."""
+    return str(target) in (*_FLOATS, *_NAMES)
+
+
+class Int(int):
+    """A scalar of a kernel: an argument, ``program_id``, the index of a loop, a loaded integer.
+
+    ``//`` and ``%`` round towards zero, as on the device.
+    """
+
+    dtype = dtype("i32")
+    type = dtype
+    shape = ()
+
+    @property
+    def value(self) -> int:
+        """Itself as a Python number."""
+        return int(self)
+
+    def to(self, dtype: object, fp_downcast_rounding: object = None, bitcast: bool = False) -> Any:
+        """Itself, or the number as a float."""
+        return float(self) if is_float(dtype) else self
+
+    def __neg__(self) -> Int:
+        return Int(-int(self))
+
+    def __truediv__(self, other: Any) -> Any:
+        return int(self) / other if isinstance(other, int | float) else NotImplemented
+
+
+def _divided(a: Any, b: Any) -> Any:
+    """``a / b`` cut towards zero, of integers."""
+    quotient = np.abs(a) // np.abs(b)
+    return np.where(np.sign(a) * np.sign(b) < 0, -quotient, quotient)
+
+
+def _remainder(a: Any, b: Any) -> Any:
+    return a - _divided(a, b) * b
+
+
+_INTEGER: dict[str, Callable[[Any, Any], Any]] = {
+    **{name: getattr(operator, name) for name in ("add", "sub", "mul", "xor", "lshift", "rshift")},
+    **{"and": operator.and_, "or": operator.or_, "floordiv": _divided, "mod": _remainder},
+}
+"""Of operators among integers what they do."""
+
+
+def _on_int(name: str, how: Callable[[Any, Any], Any], swapped: bool) -> Any:
+    def call(self: Int, other: Any) -> Any:
+        if not isinstance(other, int) or isinstance(other, Pointer):
+            return (getattr(float, name_of)(float(self), other)) if isinstance(other, float) else NotImplemented
+        a, b = (int(other), int(self)) if swapped else (int(self), int(other))
+        if not b and name in ("floordiv", "mod"):
+            raise KernelError(f"an integer is divided by 0: {a} {'//' if name == 'floordiv' else '%'} 0")
+        return Int(how(a, b))
+
+    name_of = f"__{'r' if swapped else ''}{name}__"
+    return call
+
+
+for _name, _how in _INTEGER.items():
+    setattr(Int, f"__{_name}__", _on_int(_name, _how, False))
+    setattr(Int, f"__r{_name}__", _on_int(_name, _how, True))
+
+
+class Known:
+    """A block of integers or truth values that is known: offsets, masks."""
+
+    __array_ufunc__ = None
+    """A numpy scalar on the left leaves the operation to the block."""
+
+    def __init__(self, data: Array, tl: TritonLanguage) -> None:
+        self.data = data
+        self._tl = tl
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Its extents."""
+        return self.data.shape
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return self.data.ndim
+
+    @property
+    def dtype(self) -> dtype:
+        """The type that it has as a handle."""
+        return INT1 if self.data.dtype == bool else dtype("i32")
+
+    type = dtype
+
+    def made(self, data: Array) -> Known:
+        """Another block of the same kernel."""
+        return Known(data, self._tl)
+
+    def handle(self) -> TensorHandle:
+        """The block as engines take it; no time passes."""
+        return self._tl.handle_of(self)
+
+    def to(self, dtype: object, fp_downcast_rounding: object = None, bitcast: bool = False) -> Any:
+        """The block in another type: floats are a handle, of integers nothing changes."""
+        if is_float(dtype):
+            return self._tl.cast(self.handle(), dtype)
+        return self.made(self.data != 0) if isinstance(dtype, Truth) else self
+
+    @property
+    def T(self) -> Known:  # noqa: N802  (Triton's name)
+        """With its last two axes exchanged."""
+        return self.made(np.swapaxes(self.data, -1, -2))
+
+    def __getattr__(self, name: str) -> Any:
+        return self._tl._method(self, name)
+
+    def __getitem__(self, key: Any) -> Known:
+        return self.made(self.data[key])
+
+    def __invert__(self) -> Known:
+        return self.made(~self.data)
+
+    def __neg__(self) -> Known:
+        return self.made(-self.data)
+
+    def __bool__(self) -> bool:
+        if self.data.size != 1:
+            raise KernelError("a block of truth values is not one of them; combine blocks with & and |")
+        return bool(self.data.item())
+
+    def __int__(self) -> int:
+        return int(self.data.item())
+
+    __index__ = __int__
+
+    def __iter__(self) -> NoReturn:
+        raise KernelError("a block is not iterated; loop over tl.static_range and use tl.where")
+
+    def __repr__(self) -> str:
+        return f"<{'mask' if self.data.dtype == bool else 'integers'} {self.shape}>"
+
+    __hash__ = object.__hash__
+
+
+def data_of(value: Any) -> Any:
+    """A known integer or block as numpy takes it; None where it is something else."""
+    if isinstance(value, Known):
+        return value.data
+    return int(value) if isinstance(value, int | np.integer) and not isinstance(value, Pointer) else None
+
+
+def _on_known(name: str, how: Callable[[Any, Any], Any], swapped: bool) -> Any:
+    engine = f"__{'r' if swapped else ''}{name}__"
+    truth = name in ("and", "or", "xor")
+
+    def call(self: Known, other: Any) -> Any:
+        theirs = data_of(other)
+        if theirs is None or name == "truediv":
+            if isinstance(other, float | Known | int) and not isinstance(other, Pointer):
+                return getattr(self.handle(), engine)(other)
+            return NotImplemented
+        mine = self.data
+        if mine.dtype == bool and not (truth and (isinstance(other, bool) or getattr(theirs, "dtype", 0) == bool)):
+            mine = mine.astype(np.int64)
+        a, b = (theirs, mine) if swapped else (mine, theirs)
+        if name in ("floordiv", "mod") and not np.all(b):
+            raise KernelError("an integer is divided by 0 in a block of integers")
+        return self.made(np.asarray(how(a, b)))
+
+    return call
+
+
+_COMPARE = ("lt", "le", "gt", "ge", "eq", "ne")
+for _name, _how in {**_INTEGER, "truediv": operator.truediv}.items():
+    setattr(Known, f"__{_name}__", _on_known(_name, _how, False))
+    setattr(Known, f"__r{_name}__", _on_known(_name, _how, True))
+for _name in _COMPARE:
+    setattr(Known, f"__{_name}__", _on_known(_name, getattr(operator, _name), False))
