@@ -1,4 +1,4 @@
-"""Commands of a kernel that runs ahead: three queues of a PE, each in order, with a scoreboard of operands."""
+"""Commands of a kernel that runs ahead: three queues of a PE, each in order, each head with its operands."""
 
 from __future__ import annotations
 

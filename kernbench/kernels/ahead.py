@@ -40,7 +40,7 @@ MOST_AHEAD = 256
 
 
 class Flight:
-    """A command under way. It holds its operands and its result: they stay in the scratch until it is over."""
+    """A command under way. It holds its operands and its result: these stay in scratch until it is over."""
 
     __slots__ = ("done", "handles", "knowable", "op", "result")
 
@@ -114,10 +114,10 @@ class AheadLanguage(Language):
             num_stages: How far loads run ahead; by default the launch's.
             hints: Triton's others, without effect.
         """
-        bounds = (0, start) if stop is None else (start, stop)
+        first, last = (0, start) if stop is None else (start, stop)
         loop = _Loop(self.stages if num_stages is None else arguments.integer("num_stages", num_stages, 0))
         try:
-            for number in range(*map(int, bounds), int(step)):
+            for number in range(int(first), int(last), int(step)):
                 loop.load = 0
                 self._loops.append(loop)
                 yield self._index(number)
@@ -231,8 +231,9 @@ class AheadLanguage(Language):
             values = [one._value for one in flight.handles]
             if value is not None:
                 handle._value, handle._source = value, self._data
-            elif flight.knowable and len(values) == len(flight.op.inputs) and None not in values:
-                handle._value = partial(_worked_out, flight.op, values)
+            elif flight.knowable and len(values) == len(flight.op.inputs):
+                known = all(one is not None for one in values)
+                handle._value = partial(_worked_out, flight.op, values) if known else None
         flight.handles.clear()
         flight.result = None
 

@@ -32,7 +32,11 @@ class Autotuned:
     """
 
     def __init__(
-        self, fn: Callable[..., Any], configs: Sequence[Config], key: Sequence[str], options: Sequence[str] = ()
+        self,
+        fn: Callable[..., Any],
+        configs: Sequence[Config],
+        key: Sequence[str],
+        options: Sequence[str] = (),
     ) -> None:
         functools.update_wrapper(self, fn)
         self.name = name_of(fn)
@@ -41,7 +45,12 @@ class Autotuned:
         self.key = tuple(key)
         self.best: dict[Key, Config] = {}
         self._signature = inspect.signature(fn)
-        _check(self.name, self.configs, self.key, [*(p for p in self._signature.parameters if p != "tl"), *options])
+        _check(
+            self.name,
+            self.configs,
+            self.key,
+            [*(p for p in self._signature.parameters if p != "tl"), *options],
+        )
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         """Call the kernel itself, as another kernel may; nothing is chosen."""

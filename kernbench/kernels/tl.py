@@ -76,7 +76,7 @@ class Language(AtomicCalls, CompositeCalls, ProductCalls, MathCalls, ViewCalls):
         return UnknownNameError(f"{self._place()}: {problem}", problem)
 
     def _method(self, value: object, name: str) -> object:
-        """What ``value.name`` is of a value that has no such attribute by itself; None where there is nothing."""
+        """What ``value.name`` is of a value that has no such attribute by itself; None for nothing."""
         return None
 
     def _wait_for_posted(self) -> bool:

@@ -70,9 +70,10 @@ class Known(Protocol):
 class Order:
     """The place of an operation among those of other PEs (``kernbench.replay.races``).
 
-    ``thread`` is (launch, PE), or (launch, PE and block of a grid), ``epoch`` counts in it. ``clock`` knows the epochs of other threads that come
-    before, ``floor`` the number of the first launch that is not wholly before. ``settled`` is the epoch from
-    which on the operation is over for others; ``None`` while a kernel has not waited for its composite.
+    ``thread`` is (launch, PE), or (launch, PE and block of a grid), ``epoch`` counts in it. ``clock`` knows
+    the epochs of other threads that come before, ``floor`` the number of the first launch that is not
+    wholly before. ``settled`` is the epoch from which on the operation is over for others; ``None`` while a
+    kernel has not waited for its composite.
     An ``atomic`` access to memory is no race with others that are; with ``releases``, who sees its value
     comes after all that its thread did before.
     """

@@ -1,7 +1,7 @@
-"""Stands in for ``triton``: ``import kernbench.triton as triton``, ``import kernbench.triton.language as tl``.
+"""Stands in for ``triton``: ``import kernbench.triton as triton``, and ``triton.language`` beside it.
 
-A kernel under ``@triton.jit`` runs as it is written: pointers are tensors plus offsets in elements, a launch has
-a grid, and loads run ahead of what uses them.
+A kernel under ``@triton.jit`` runs as it is written: pointers are tensors plus offsets in elements, a launch
+has a grid, and loads run ahead of what uses them.
 """
 
 from __future__ import annotations

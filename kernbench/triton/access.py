@@ -19,14 +19,14 @@ Runs = tuple[tuple[int, int], ...]
 class Moved(NamedTuple):
     """What a block of addresses asks of memory.
 
-    ``runs`` of ``(address, bytes)`` ascend and do not touch; ``count`` elements are in them, each once.
+    ``runs`` of ``(address, bytes)`` ascend and do not touch; ``elements`` are in them, each once.
     ``chosen`` are the elements of the block that the mask lets through, ``places`` where each is among those
     of the runs, ``last`` the element of the block that is written to each; all None where the block is the
     runs, element by element.
     """
 
     runs: Runs
-    count: int
+    elements: int
     chosen: Ints | None = None
     places: Ints | None = None
     last: Ints | None = None
@@ -89,17 +89,3 @@ def _moved(offsets: bytes, keep: bytes | None, itemsize: int) -> Moved:
     last = np.zeros(distinct.size, np.int64)
     last[places] = chosen  # of equal places the last one stays
     return Moved(runs, distinct.size, chosen, places, last)
-
-
-def overlap(a: Runs, b: Runs) -> bool:
-    """Whether two lists of runs, each ascending, have a byte in common."""
-    i = j = 0
-    while i < len(a) and j < len(b):
-        (start, size), (other, length) = a[i], b[j]
-        if start < other + length and other < start + size:
-            return True
-        if start < other:
-            i += 1
-        else:
-            j += 1
-    return False

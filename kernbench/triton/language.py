@@ -1,4 +1,4 @@
-"""``triton.language``: calls go to the kernel that is running, names that are not here say what to do instead."""
+"""``triton.language``: calls go to the kernel that is running; other names say what to do instead."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from kernbench.triton.calls import TritonLanguage, current
 from kernbench.triton.names import CALLS, HINTS, MATH, unknown
 from kernbench.triton.pointers import BlockPtr
 from kernbench.triton.random import BY_NAME
-from kernbench.triton.values import INT1 as int1  # noqa: N811  (Triton's names)
-from kernbench.triton.values import INT64 as int64  # noqa: N811
+from kernbench.triton.values import INT1, INT64
 from kernbench.triton.values import dtype as dtype
 
 float16, bfloat16, float32 = dtype("f16"), dtype("bf16"), dtype("f32")
-int8, int32 = dtype("i8"), dtype("i32")
+int1, int8, int32, int64 = INT1, dtype("i8"), dtype("i32"), INT64
 tensor = Any
 const = Any
 tensor_descriptor = BlockPtr
-tuple = tuple  # noqa: A001, PLW0127
+tuple = tuple
 TRITON_MAX_TENSOR_NUMEL = 1 << 20
 
 

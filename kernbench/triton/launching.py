@@ -30,7 +30,7 @@ OPTIONS = ("num_warps", "num_ctas", "maxnreg", "num_stages", "residents", "warmu
 
 
 class JITFunction:
-    """A function under ``@triton.jit``: ``kernel[grid](...)`` launches it, a call within a kernel calls it."""
+    """A function under ``@triton.jit``: ``kernel[grid](...)`` launches it, kernels call it."""
 
     def __init__(self, fn: Callable[..., Any]) -> None:
         if not isinstance(fn, FunctionType):
@@ -67,7 +67,7 @@ class JITFunction:
     def warmup(self, *_: Any, **__: Any) -> Any:
         """Nothing is compiled: an error that says so."""
         raise UsageError(
-            f"kernel '{self.fn.__name__}': warmup compiles for a GPU; launch kernel[grid](...), and ask the run"
+            f"kernel '{self.fn.__name__}': warmup compiles for a GPU; launch kernel[grid](...) instead"
         )
 
     def __repr__(self) -> str:
@@ -120,7 +120,9 @@ class OnGrid:
                 _check_placement(kernel.fn.__name__, name, value)
         dims = self._dims(dict(bound.arguments))
         residents = options.get("residents", 1)
-        return BlockKernel(kernel, dims, _count("num_stages", stages, 0), _count("residents", residents)), named
+        return BlockKernel(
+            kernel, dims, _count("num_stages", stages, 0), _count("residents", residents)
+        ), named
 
     def _worked_out(self, args: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
         """Values of ``@triton.heuristics``, each from the arguments so far."""
@@ -136,15 +138,14 @@ class OnGrid:
         listed = tuple(dims) if isinstance(dims, Sequence) else (dims,)
         good = all(isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 1 for n in listed)
         if not 1 <= len(listed) <= 3 or not good:
-            raise UsageError(
-                f"kernel '{self.kernel.fn.__name__}': grid {shown(dims)} must be one to three counts of 1 or more"
-            )
+            name = self.kernel.fn.__name__
+            raise UsageError(f"kernel '{name}': grid {shown(dims)} must be one to three counts of 1 or more")
         x, y, z = (*(int(n) for n in listed), 1, 1)[:3]
         return x, y, z
 
 
 class BlockKernel:
-    """What a launch runs on each PE: block after block of its grid, axis 0 fastest, as long as there are any."""
+    """What a launch runs on each PE: block after block of its grid, axis 0 fastest, while there are any."""
 
     def __init__(self, kernel: JITFunction, grid: Grid, stages: int, residents: int) -> None:
         functools.update_wrapper(self, kernel.fn)
@@ -176,7 +177,7 @@ def jit(fn: Any = None, **options: Any) -> Any:
 
 def _in_kernel(fn: FunctionType) -> FunctionType:
     """The function with loops whose loads run ahead, and ``min`` and ``max`` that take blocks."""
-    spread = {**fn.__globals__, "range": language.range, "min": _either(min), "max": _either(max)}  # type: ignore[attr-defined]
+    spread = {**fn.__globals__, "range": language.range, "min": _either(min), "max": _either(max)}
     made = FunctionType(fn.__code__, spread, fn.__name__, fn.__defaults__, fn.__closure__)
     made.__kwdefaults__ = fn.__kwdefaults__
     return made
@@ -208,25 +209,29 @@ def _check_placement(kernel: str, argument: str, tensor: Tensor) -> None:
     """A block addresses a tensor as one row-major array, whichever PE it runs on."""
     subject = f"kernel '{kernel}': argument '{argument}': tensor '{tensor.name}' of shape {tensor.shape}"
     if len(tensor.sips) > 1:
-        raise UsageError(f"{subject} has a copy on each of SIPs {list(tensor.sips)}; make it on one: --device sip:0")
+        raise UsageError(
+            f"{subject} has a copy on each of SIPs {list(tensor.sips)}; make it on one: --device sip:0"
+        )
     shards = tensor.shards
     once = distinct(shards)
     if len(once) < len(shards):
         raise UsageError(
-            f"{subject} is replicated over {len(shards)} PEs: a store would change one of the copies; place it "
+            f"{subject} is replicated over {len(shards)} PEs: a store would change one copy; place it "
             "row-wise, DPPolicy(cube='row_wise', pe='row_wise'), or on one PE"
         )
     if len(once) > 1 and tensor.va is None:
         raise UsageError(
-            f"{subject} lies in shards that are apart in the pa address model; use the va or la model, or one PE"
+            f"{subject} lies in shards that are apart in the pa address model; use va or la, or one PE"
         )
     strides = row_major(tensor.shape)
     for shard in once:
         first = sum(part.start * step for part, step in zip(shard.index, strides, strict=True))
-        whole = [n for n, (part, size) in enumerate(zip(shard.shape, tensor.shape, strict=True)) if part != size]
+        whole = [
+            n for n, (part, size) in enumerate(zip(shard.shape, tensor.shape, strict=True)) if part != size
+        ]
         apart = bool(whole) and math.prod(shard.shape[: whole[-1]]) > 1
         if first * tensor.itemsize != shard.offset_bytes or apart:
             raise UsageError(
-                f"{subject} is not one row-major array as it is placed (column-wise or in tiles): blocks would "
-                "read other elements than they name; place it row-wise, or on one PE"
+                f"{subject} is not one row-major array as it is placed (column-wise or in tiles): blocks "
+                "would read other elements than they name; place it row-wise, or on one PE"
             )

@@ -10,14 +10,14 @@ import numpy as np
 from kernbench import dtypes
 from kernbench.hints import shown
 from kernbench.kernels import arguments
-from kernbench.kernels.ahead import AheadLanguage
 from kernbench.kernels.arguments import BadArgumentError
 from kernbench.kernels.handles import TensorHandle
 from kernbench.kernels.issue import tl_call
 from kernbench.kernels.tl import Language
-from kernbench.program.commands import Define, Load, Store
+from kernbench.program.commands import Load, Store
 from kernbench.program.operations import Operand
 from kernbench.triton.access import moved
+from kernbench.triton.operands import Operands
 from kernbench.triton.pointers import BlockPtr, Ptr
 from kernbench.triton.values import Int, Known
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kernbench.triton.calls import TritonLanguage
 
 
-class TritonMemory(AheadLanguage):
+class TritonMemory(Operands):
     """load, store."""
 
     @tl_call
@@ -42,8 +42,8 @@ class TritonMemory(AheadLanguage):
     ) -> Any:
         """Read what a block of pointers names into TCM; the kernel goes on at once.
 
-        Each distinct element is moved once, neighbours as one run of bytes, in the order of memory whatever that
-        of the block is. A single integer is waited for, so that the kernel may branch on it.
+        Each distinct element is moved once, neighbours as one run of bytes, in the order of memory whatever
+        that of the block is. A single integer is waited for, so that the kernel may branch on it.
 
         Args:
             pointer: A tensor argument plus offsets in elements, or a block pointer.
@@ -71,9 +71,11 @@ class TritonMemory(AheadLanguage):
         source = Operand(shape, dtype, address=what.runs[0][0])
         if what.chosen is not None:
             params = {"take": (what.chosen, what.places), "other": number}
-            source.shape = (what.count,)
+            source.shape = (what.elements,)
         room = self._scratch.take(arguments.nbytes(shape, dtype))
-        op = self._new("memory", "dma_read", (source,), shape, dtype, params, what.count * dtypes.SIZES[dtype])
+        op = self._new(
+            "memory", "dma_read", (source,), shape, dtype, params, what.elements * dtypes.SIZES[dtype]
+        )
         if volatile and op.order is not None:
             op.order.volatile = True
         self._send(Load(op, what.runs))
@@ -118,8 +120,8 @@ class TritonMemory(AheadLanguage):
         output = Operand(shape, dtype, address=what.runs[0][0])
         params: dict[str, Any] = {}
         if what.last is not None:
-            output.shape, params = (what.count,), {"put": what.last}
-        size = what.count * dtypes.SIZES[dtype]
+            output.shape, params = (what.elements,), {"put": what.last}
+        size = what.elements * dtypes.SIZES[dtype]
         op = self._op(self._next_op_id(), "memory", "dma_write", (handle.operand(),), output, params, size)
         self._send(Store(op, what.runs))
 

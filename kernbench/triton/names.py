@@ -5,17 +5,17 @@ from __future__ import annotations
 from kernbench.hints import suggestion
 
 MATH = (
-    "abs", "ceil", "cos", "div_rn", "erf", "exp", "exp2", "fdiv", "floor", "fma", "log", "log2", "rsqrt", "sin",
-    "sqrt", "sqrt_rn",
+    "abs", "ceil", "cos", "div_rn", "erf", "exp", "exp2", "fdiv", "floor", "fma", "log", "log2", "rsqrt",
+    "sin", "sqrt", "sqrt_rn",
 )  # fmt: skip
 """Also in ``tl.math``."""
 CALLS = (
-    *MATH, "add", "advance", "arange", "argmax", "argmin", "broadcast", "broadcast_to", "cast", "clamp", "cumprod",
-    "cumsum", "device_assert", "device_print", "dot", "expand_dims", "flip", "full", "load",
-    "load_tensor_descriptor", "make_block_ptr", "make_tensor_descriptor", "max", "maximum", "min", "minimum", "mul",
-    "num_programs", "permute", "program_id", "range", "ravel", "reshape", "sigmoid", "softmax", "static_assert",
-    "static_range", "store", "store_tensor_descriptor", "sub", "sum", "trans", "view", "where", "zeros",
-    "zeros_like",
+    *MATH, "add", "advance", "arange", "argmax", "argmin", "broadcast", "broadcast_to", "cast", "clamp",
+    "cumprod", "cumsum", "device_assert", "device_print", "dot", "expand_dims", "flip", "full", "load",
+    "load_tensor_descriptor", "make_block_ptr", "make_tensor_descriptor", "max", "maximum", "min", "minimum",
+    "mul", "num_programs", "permute", "program_id", "range", "ravel", "reshape", "sigmoid", "softmax",
+    "static_assert", "static_range", "store", "store_tensor_descriptor", "sub", "sum", "trans", "view",
+    "where", "zeros", "zeros_like",
 )  # fmt: skip
 HINTS = ("assume", "debug_barrier", "max_constancy", "max_contiguous", "multiple_of")
 """Without effect: there is no compiler, and a block runs in one thread."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,16 +14,13 @@ from kernbench.kernels.handles import TensorHandle
 from kernbench.kernels.pointer import Pointer
 from kernbench.triton.values import Known, data_of, dtype
 
-if TYPE_CHECKING:
-    from kernbench.triton.calls import TritonLanguage
-
 
 class Ptr:
     """An address, or a block of them: a tensor argument and offsets in elements."""
 
     __array_ufunc__ = None
 
-    def __init__(self, base: Pointer, at: Any, tl: TritonLanguage) -> None:
+    def __init__(self, base: Pointer, at: Any, tl: Any) -> None:  # ``tl`` is the kernel's language
         self.base = base
         self.at = at
         self._tl = tl

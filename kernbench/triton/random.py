@@ -38,7 +38,9 @@ def _unit(word: np.ndarray[Any, np.dtype[np.uint32]]) -> np.ndarray[Any, np.dtyp
 def _normal(words: list[np.ndarray[Any, np.dtype[np.uint32]]]) -> np.ndarray[Any, Any]:
     """Box and Muller's, of two uniform numbers."""
     one, two = np.maximum(np.float32(1e-7), _unit(words[0])), _unit(words[1])
-    return np.asarray(np.sqrt(np.float32(-2) * np.log(one)) * np.cos(np.float32(6.283185307179586) * two), np.float32)
+    return np.asarray(
+        np.sqrt(np.float32(-2) * np.log(one)) * np.cos(np.float32(6.283185307179586) * two), np.float32
+    )
 
 
 def _of(name: str, dtype: str, how: Callable[[Any], Any], meaning: str) -> Callable[..., Any]:

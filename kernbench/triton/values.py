@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -15,9 +15,6 @@ from kernbench import dtypes
 from kernbench.errors import KernelError
 from kernbench.kernels.handles import TensorHandle
 from kernbench.kernels.pointer import Pointer
-
-if TYPE_CHECKING:
-    from kernbench.triton.calls import TritonLanguage
 
 Array = np.ndarray[Any, Any]
 _NAMES = {"fp16": "f16", "fp32": "f32"}
@@ -124,7 +121,9 @@ _INTEGER: dict[str, Callable[[Any, Any], Any]] = {
 def _on_int(name: str, how: Callable[[Any, Any], Any], swapped: bool) -> Any:
     def call(self: Int, other: Any) -> Any:
         if not isinstance(other, int) or isinstance(other, Pointer):
-            return (getattr(float, name_of)(float(self), other)) if isinstance(other, float) else NotImplemented
+            return (
+                (getattr(float, name_of)(float(self), other)) if isinstance(other, float) else NotImplemented
+            )
         a, b = (int(other), int(self)) if swapped else (int(self), int(other))
         if not b and name in ("floordiv", "mod"):
             raise KernelError(f"an integer is divided by 0: {a} {'//' if name == 'floordiv' else '%'} 0")
@@ -145,14 +144,14 @@ class Known:
     __array_ufunc__ = None
     """A numpy scalar on the left leaves the operation to the block."""
 
-    def __init__(self, data: Array, tl: TritonLanguage) -> None:
+    def __init__(self, data: Array, tl: Any) -> None:  # ``tl`` is the kernel's language
         self.data = data
         self._tl = tl
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Its extents."""
-        return self.data.shape
+        return tuple(self.data.shape)
 
     @property
     def ndim(self) -> int:
@@ -234,7 +233,8 @@ def _on_known(name: str, how: Callable[[Any, Any], Any], swapped: bool) -> Any:
                 return getattr(self.handle(), engine)(other)
             return NotImplemented
         mine = self.data
-        if mine.dtype == bool and not (truth and (isinstance(other, bool) or getattr(theirs, "dtype", 0) == bool)):
+        both = isinstance(other, bool) or (isinstance(other, Known) and other.data.dtype.kind == "b")
+        if mine.dtype.kind == "b" and not (truth and both):
             mine = mine.astype(np.int64)
         a, b = (theirs, mine) if swapped else (mine, theirs)
         if name in ("floordiv", "mod") and not np.all(b):

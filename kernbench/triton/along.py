@@ -1,0 +1,90 @@
+"""``tl`` calls of Triton along an axis: reductions, which drop it, and running sums."""
+
+# mypy: disable-error-code="override"
+from __future__ import annotations
+
+from typing import Any
+
+from kernbench.kernels import arguments
+from kernbench.kernels.handles import TensorHandle
+from kernbench.kernels.issue import tl_call
+from kernbench.kernels.tl import Language
+from kernbench.triton.blocks import BlockCalls
+
+
+class AlongCalls(BlockCalls):
+    """sum, max, min, argmax, argmin, cumsum, cumprod, flip, softmax."""
+
+    @tl_call
+    def sum(self, input: Any, axis: Any = None, keep_dims: bool = False, dtype: Any = None) -> Any:
+        """Sum along ``axis``, which goes, or of all elements."""
+        handle = self._handle("input", input)
+        return self._along("sum", handle if dtype is None else self.cast(handle, dtype), axis, keep_dims)
+
+    @tl_call
+    def max(
+        self,
+        input: Any,
+        axis: Any = None,
+        return_indices: bool = False,
+        return_indices_tie_break_left: bool = True,
+        keep_dims: bool = False,
+    ) -> Any:
+        """Largest element along ``axis``, which goes, or of all; with its index where that is asked for."""
+        return self._extreme("max", "argmax", input, axis, return_indices, keep_dims)
+
+    @tl_call
+    def min(
+        self,
+        input: Any,
+        axis: Any = None,
+        return_indices: bool = False,
+        return_indices_tie_break_left: bool = True,
+        keep_dims: bool = False,
+    ) -> Any:
+        """Smallest element along ``axis``, which goes, or of all; with its index where that is asked for."""
+        return self._extreme("min", "argmin", input, axis, return_indices, keep_dims)
+
+    def _extreme(self, name: str, index: str, input: Any, axis: Any, indices: bool, keep_dims: bool) -> Any:
+        handle = self._handle("input", input)
+        found = self._along(name, handle, axis, keep_dims)
+        return (found, self._along(index, handle, axis, keep_dims)) if indices else found
+
+    @tl_call
+    def argmax(self, input: Any, axis: Any, tie_break_left: bool = True, keep_dims: bool = False) -> Any:
+        """Index of the largest element along ``axis``, which goes: the first of equals."""
+        return self._along("argmax", self._handle("input", input), axis, keep_dims)
+
+    @tl_call
+    def argmin(self, input: Any, axis: Any, tie_break_left: bool = True, keep_dims: bool = False) -> Any:
+        """Index of the smallest element along ``axis``, which goes: the first of equals."""
+        return self._along("argmin", self._handle("input", input), axis, keep_dims)
+
+    @tl_call
+    def cumsum(self, input: Any, axis: int = 0, reverse: bool = False, dtype: Any = None) -> Any:
+        """Running sum along ``axis``."""
+        handle = self._handle("input", input)
+        return self._running("cumsum", handle if dtype is None else self.cast(handle, dtype), axis, reverse)
+
+    @tl_call
+    def cumprod(self, input: Any, axis: int = 0, reverse: bool = False) -> Any:
+        """Running product along ``axis``."""
+        return self._running("cumprod", self._handle("input", input), axis, reverse)
+
+    def _running(self, name: str, handle: TensorHandle, axis: int, reverse: bool) -> Any:
+        if not reverse:
+            return self._along(name, handle, axis)
+        place = arguments.axis("axis", axis, handle.ndim)
+        back = tuple(slice(None, None, -1) if n == place else slice(None) for n in range(handle.ndim))
+        return Language.slice(self, self._along(name, Language.slice(self, handle, back), axis), back)
+
+    @tl_call
+    def flip(self, x: Any, dim: Any = None) -> Any:
+        """``x`` with the order along ``dim`` (the last one) reversed."""
+        place = arguments.axis("dim", len(x.shape) - 1 if dim is None else dim, len(x.shape))
+        return x[tuple(slice(None, None, -1) if n == place else slice(None) for n in range(len(x.shape)))]
+
+    @tl_call
+    def softmax(self, x: Any, dim: Any = None, keep_dims: bool = False, ieee_rounding: bool = False) -> Any:
+        """Softmax along ``dim``, the first axis by default."""
+        return self._along("softmax", self._handle("x", x), 0 if dim is None else dim)

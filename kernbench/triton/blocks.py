@@ -1,0 +1,188 @@
+"""``tl`` calls of Triton that make blocks, and give them other shapes and types."""
+
+# mypy: disable-error-code="override"
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from kernbench.kernels import arguments
+from kernbench.kernels.arguments import BadArgumentError
+from kernbench.kernels.handles import TensorHandle
+from kernbench.kernels.issue import tl_call
+from kernbench.kernels.tl import Language
+from kernbench.triton.memory import TritonMemory
+from kernbench.triton.operands import MASKS
+from kernbench.triton.pointers import Ptr
+from kernbench.triton.values import INT64, Int, Known, Truth, data_of
+
+
+class BlockCalls(TritonMemory):
+    """arange, zeros, full, cast, views, where, maximum and minimum."""
+
+    @tl_call
+    def arange(self, start: int, end: int) -> Known:
+        """The integers ``start, ..., end - 1``, known."""
+        first, last = arguments.integer("start", start), arguments.integer("end", end)
+        if last <= first:
+            raise BadArgumentError("end", f"{last} is not above start {first}")
+        return Known(np.arange(first, last, dtype=np.int64), self)
+
+    @tl_call
+    def zeros(self, shape: object, dtype: str = "f32") -> Any:
+        """Zeros of ``shape``."""
+        return Language.zeros(self, shape, _stored(dtype))
+
+    @tl_call
+    def zeros_like(self, input: Any) -> Any:
+        """Zeros of another's shape and type."""
+        return Language.zeros(self, input.shape, input.dtype)
+
+    @tl_call
+    def full(self, shape: object, value: Any, dtype: str = "f32") -> Any:
+        """``shape`` filled with ``value``; a handle of one element is repeated."""
+        if isinstance(value, TensorHandle):
+            return Language.broadcast_to(self, self.cast(value, dtype), shape)
+        if arguments.dtype("dtype", _stored(dtype)) not in ("i8", "i32"):
+            value = float(value)
+        return Language.full(self, shape, value, _stored(dtype))
+
+    @tl_call
+    def cast(self, input: Any, dtype: Any, fp_downcast_rounding: object = None, bitcast: bool = False) -> Any:
+        """``input`` in another type; ``int1`` asks whether elements are not 0."""
+        if bitcast:
+            raise BadArgumentError("bitcast", "values keep their meaning here; cast with dtype alone")
+        if fp_downcast_rounding not in (None, "rtne"):
+            raise BadArgumentError("fp_downcast_rounding", "casts round to nearest even ('rtne')")
+        if isinstance(input, Known | Int):
+            return input.to(dtype)
+        handle = self._handle("input", input)
+        if isinstance(dtype, Truth):
+            return handle if handle.origin in MASKS else self.not_equal(handle, 0)
+        if dtype == INT64:
+            return self.loaded(handle, "tl.int64 of")
+        return Language.cast(self, handle, str(dtype))
+
+    @tl_call
+    def broadcast_to(self, input: Any, *shape: Any) -> Any:
+        """``input`` repeated to a shape."""
+        wanted = _extents(shape)
+        if isinstance(input, Known):
+            return input.made(np.broadcast_to(input.data, wanted))
+        if isinstance(input, Ptr):
+            return Ptr(input.base, np.broadcast_to(input.at, wanted), self)
+        handle = self._handle("input", input)
+        return handle if handle.shape == wanted else Language.broadcast_to(self, handle, wanted)
+
+    @tl_call
+    def broadcast(self, input: Any, other: Any) -> Any:
+        """Both repeated to one shape."""
+        shape = np.broadcast_shapes(input.shape, other.shape)
+        return self.broadcast_to(input, shape), self.broadcast_to(other, shape)
+
+    @tl_call
+    def reshape(self, input: Any, *shape: Any, can_reorder: bool = False) -> Any:
+        """``input`` under another shape, in row-major order."""
+        if isinstance(input, Known):
+            return input.made(input.data.reshape(_extents(shape)))
+        return Language.reshape(self, self._handle("input", input), _extents(shape))
+
+    view = reshape
+
+    @tl_call
+    def ravel(self, x: Any, can_reorder: bool = False) -> Any:
+        """``x`` as one dimension."""
+        return self.reshape(x, (int(np.prod(x.shape)),))
+
+    @tl_call
+    def expand_dims(self, input: Any, axis: Any) -> Any:
+        """``input`` with new axes of size 1 at the places ``axis``."""
+        places = arguments.integers("axis", axis)
+        ndim = len(input.shape) + len(places)
+        new = {arguments.axis("axis", one, ndim) for one in places}
+        return input[tuple(None if n in new else slice(None) for n in range(ndim))]
+
+    @tl_call
+    def permute(self, input: Any, *dims: Any) -> Any:
+        """``input`` with its axes in the order ``dims``."""
+        if isinstance(input, Known):
+            return input.made(np.transpose(input.data, _extents(dims)))
+        return Language.trans(self, self._handle("input", input), *dims)
+
+    @tl_call
+    def trans(self, input: Any, *dims: Any) -> Any:
+        """``input`` with its last two axes exchanged, or all in the order ``dims``."""
+        if isinstance(input, Known):
+            return self.permute(input, *dims) if dims else input.T
+        return Language.trans(self, self._handle("input", input), *dims)
+
+    @tl_call
+    def where(self, condition: Any, x: Any, y: Any) -> Any:
+        """``x`` where ``condition`` is not 0, else ``y``."""
+        known = [data_of(one) for one in (condition, x, y)]
+        if all(one is not None for one in known):
+            return Known(np.where(*known), self)
+        return self._elementwise(
+            "where", ("condition", "x", "y"), (self._handle("condition", condition), x, y)
+        )
+
+    @tl_call
+    def maximum(self, x: Any, y: Any, propagate_nan: object = None) -> Any:
+        """The larger of x and y; where one is NaN, the other."""
+        return self._larger("maximum", np.maximum, x, y)
+
+    @tl_call
+    def minimum(self, x: Any, y: Any, propagate_nan: object = None) -> Any:
+        """The smaller of x and y; where one is NaN, the other."""
+        return self._larger("minimum", np.minimum, x, y)
+
+    def _larger(self, name: str, how: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
+        known = data_of(x), data_of(y)
+        if known[0] is None or known[1] is None:
+            return self._elementwise(name, ("x", "y"), (x, y))
+        found = how(*known)
+        return Known(found, self) if isinstance(found, np.ndarray) else Int(found)
+
+    @tl_call
+    def cdiv(self, x: Any, div: Any) -> Any:
+        """``x / div`` rounded up."""
+        return (x + (div - 1)) // div
+
+    @tl_call
+    def clamp(self, x: Any, min: Any, max: Any, propagate_nan: object = None) -> Any:
+        """``x`` limited to ``[min, max]``."""
+        return Language.clamp(self, self._handle("x", x), self._operand(min), self._operand(max))
+
+    @tl_call
+    def fdiv(self, x: Any, y: Any, ieee_rounding: bool = False) -> Any:
+        """``x / y``."""
+        return self.div(x, y)
+
+    div_rn = fdiv
+
+    @tl_call
+    def sqrt_rn(self, x: Any) -> Any:
+        """Square root."""
+        return self.sqrt(x)
+
+    @tl_call
+    def logical_and(self, x: Any, y: Any) -> Any:
+        """``x & y`` of masks."""
+        return x & y
+
+    @tl_call
+    def logical_or(self, x: Any, y: Any) -> Any:
+        """``x | y`` of masks."""
+        return x | y
+
+
+def _stored(dtype: Any) -> str:
+    return "i32" if dtype == INT64 else str(dtype)
+
+
+def _extents(given: Sequence[Any]) -> tuple[int, ...]:
+    """Extents given as separate numbers or as one sequence."""
+    one = len(given) == 1 and isinstance(given[0], Iterable)
+    return tuple(int(n) for n in cast("Iterable[Any]", given[0] if one else given))

@@ -1,0 +1,104 @@
+"""From what a Triton kernel calculates with to what engines take, and back: known blocks and handles."""
+
+# mypy: disable-error-code="override"
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from kernbench.errors import KernelError
+from kernbench.hints import no_attribute
+from kernbench.kernels import arguments
+from kernbench.kernels.ahead import AheadLanguage
+from kernbench.kernels.arguments import BadArgumentError
+from kernbench.kernels.handles import TensorHandle
+from kernbench.kernels.tl import Language
+from kernbench.program.commands import Define
+from kernbench.triton.pointers import BlockPtr, Ptr
+from kernbench.triton.values import Int, Known, dtype
+
+Array = np.ndarray[Any, Any]
+
+METHODS = frozenset(
+    ("abs", "argmax", "argmin", "broadcast_to", "cast", "ceil", "cos", "cumprod", "cumsum",
+     "erf", "exp", "exp2", "expand_dims", "flip", "floor", "log", "log2", "max", "min", "permute", "ravel",
+     "reshape", "rsqrt", "sigmoid", "sin", "softmax", "sqrt", "store", "sum", "trans", "view",
+     "logical_and", "logical_or")
+)  # fmt: skip
+"""Calls that are also methods of what a kernel calculates with."""
+
+
+MASKS = frozenset(("equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_not"))
+"""Operations whose results are masks."""
+
+
+class Operands(AheadLanguage):
+    """Known integers and blocks beside the handles of a kernel."""
+
+    def handle_of(self, value: Known) -> TensorHandle:
+        """A known block as engines take it."""
+        data, dtype = value.data, "i8" if value.data.dtype == bool else "i32"
+        if (
+            dtype == "i32"
+            and data.size
+            and (data.min() < arguments.I32_MIN or data.max() > arguments.I32_MAX)
+        ):
+            raise KernelError("a block of integers does not fit 32 bits; engines calculate with i32")
+        return self.constant(data.astype(np.int8 if dtype == "i8" else np.int32), dtype)
+
+    def constant(self, data: Array, dtype: str) -> TensorHandle:
+        """A handle to values that nothing has to compute; no time passes."""
+        room = self._scratch.take(data.nbytes if dtype == "f32" else 1)
+        op = self._new("view", "known", (), data.shape or (1,), dtype, {"data": data})
+        self._send(Define(op))
+        return self._result(op, room, lambda _: lambda: data)
+
+    def loaded(self, handle: TensorHandle, what: str) -> Known:
+        """The integers of a handle, which are waited for; computed ones are an error of ``what``."""
+        self._wait_for(handle)
+        if handle.dtype not in ("i8", "i32") or handle._value is None:
+            kind = "computed" if handle.dtype in ("i8", "i32") else handle.dtype
+            raise KernelError(
+                f"{what} a tensor of {kind} values: addresses and masks must be known while time is "
+                "simulated; they may depend on loaded integers, not on results of engines"
+            )
+        data = handle.data
+        if handle.origin in MASKS:
+            return Known(data != 0, self)
+        return Known(data.astype(np.int64), self)
+
+    def _index(self, number: int) -> int:
+        return Int(number)
+
+    def _operand(self, value: Any) -> Any:
+        return self.handle_of(value) if isinstance(value, Known) else value
+
+    def _handle(self, argument: str, value: object) -> TensorHandle:
+        if isinstance(value, Known):
+            return self.handle_of(value)
+        if isinstance(value, Ptr | BlockPtr):
+            raise BadArgumentError(argument, f"{value!r} is in memory; tl.load it first")
+        if arguments.is_scalar(value):
+            number = arguments.scalar(argument, value)
+            return Language.full(self, (1,), number, "f32" if isinstance(number, float) else "i32")
+        return super()._handle(argument, value)
+
+    def _elementwise(self, name: str, names: tuple[str, ...], given: tuple[object, ...]) -> TensorHandle:
+        given = tuple([self._operand(value) for value in given])
+        if not any(isinstance(value, TensorHandle) for value in given):
+            given = (self._handle(names[0], given[0]), *given[1:])
+        if name == "div" and all(isinstance(one, TensorHandle) and one.dtype != "f32" for one in given):
+            given = tuple([self.cast(one, "f32") for one in given])  # as Triton divides halves
+        return super()._elementwise(name, names, given)
+
+    def _method(self, value: object, name: str) -> Any:
+        """``value.name`` of what a kernel calculates with: a call of the language on it."""
+        if name in METHODS and hasattr(type(self), name):
+            return functools.partial(getattr(self, name), value)
+        if name == "type" and isinstance(value, TensorHandle):
+            return dtype(value.dtype)
+        if isinstance(value, TensorHandle):
+            return None
+        raise no_attribute(repr(value), name, [*METHODS, *dir(type(value))])

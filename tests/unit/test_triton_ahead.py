@@ -1,0 +1,79 @@
+"""Kernels of Triton run ahead: loads are in flight while dots run, within scratch, and waits have causes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kernbench as kb
+import kernbench.triton as triton
+import kernbench.triton.language as tl
+from kernbench.errors import KernBenchError
+
+
+@triton.jit
+def product(a, b, c, K, B: tl.constexpr, STAGES: tl.constexpr):
+    at = tl.arange(0, B)
+    acc = tl.zeros((B, B), tl.float32)
+    for k in tl.range(0, K, B, num_stages=STAGES):
+        x = tl.load(a + at[:, None] * K + k + at[None, :])
+        acc = tl.dot(x, tl.load(b + (k + at[:, None]) * B + at[None, :]), acc)
+    tl.store(c + at[:, None] * B + at[None, :], acc)
+
+
+def run(stages: int, **options: Any) -> kb.KernelRun:
+    random = np.random.default_rng(1)
+    a, b = random.standard_normal((32, 256)), random.standard_normal((256, 32))
+    a, b = a.astype(np.float16), b.astype(np.float16)
+    out = np.zeros((32, 32), np.float32)
+    done = kb.run_kernel(product[(1,)], a, b, out=out, K=256, B=32, STAGES=stages, **options)
+    np.testing.assert_allclose(done.output, a.astype(np.float32) @ b.astype(np.float32), atol=1e-2)
+    return done
+
+
+def during(done: kb.KernelRun) -> int:
+    """How many loads were in flight while a dot ran."""
+    ops = done.run.ops
+    spans = list(zip(ops["kind"], ops["name"], ops["t_start"], ops["t_end"], strict=True))
+    dots = [(start, end) for _, name, start, end in spans if name == "dot_acc"]
+    loads = [(start, end) for kind, name, start, end in spans if (kind, name) == ("memory", "dma_read")]
+    assert (len(dots), len(loads)) == (8, 16)
+    return sum(any(a < end and begin < b for begin, end in dots) for a, b in loads)
+
+
+def test_loads_are_in_flight_while_a_dot_runs_and_not_with_one_stage() -> None:
+    assert during(run(1)) == 0
+    assert during(run(3)) >= 6
+
+
+def test_scratch_is_never_exceeded_and_a_kernel_waits_for_room() -> None:
+    def on(scratch: int) -> kb.KernelRun:
+        return run(4, topology=kb.load_topology("default", {"pe.pe_tcm.scratch_bytes": scratch}))
+
+    assert on(16 << 10).latency_ns >= run(4).latency_ns
+    with pytest.raises(KernBenchError, match="scratch is full"):
+        on(4 << 10)
+
+
+def test_the_critical_path_goes_through_what_a_command_waited_for() -> None:
+    found = run(3).query("critical-path/by-line", limit=20)
+    lines = {row[0]: row[2] for row in found.rows}
+    of_kernel = {line: share for line, share in lines.items() if line.startswith("test_triton_ahead.py:")}
+    assert sum(of_kernel.values()) > 0.85
+    assert max(lines, key=lambda line: lines[line]) in of_kernel
+
+
+def test_a_failure_in_a_kernel_that_runs_ahead_ends_the_run() -> None:
+    @triton.jit
+    def late(x, out):
+        at = tl.arange(0, 16)
+        value = tl.load(x + at)
+        for i in range(4):
+            tl.store(out + at, value + i)
+            tl.device_assert(i < 2, f"turn {i}")
+
+    x = np.zeros(16, np.float32)
+    with pytest.raises(KernBenchError, match="turn 2"):
+        kb.run_kernel(late[(1,)], x, out=x.copy())

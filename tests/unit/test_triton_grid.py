@@ -1,0 +1,151 @@
+"""Launches on a grid: blocks go to PEs as these become free; what would be silently wrong is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kernbench as kb
+import kernbench.triton as triton
+import kernbench.triton.language as tl
+from kernbench.errors import KernelError, UsageError
+from kernbench.runtime import DPPolicy
+from tests.small_contexts import make
+
+
+@triton.jit
+def number(out, W: tl.constexpr):
+    at = tl.program_id(2) * 6 + tl.program_id(1) * 2 + tl.program_id(0)
+    for _ in range(W if tl.program_id(0) else 1):
+        tl.store(out + at, at + 100 * tl.num_programs(1))
+
+
+@triton.jit
+def clash(x, out):
+    tl.store(out + tl.arange(0, 4), tl.load(x + tl.arange(0, 4)) + tl.program_id(0))
+
+
+@triton.jit
+def helper(x):
+    total = 0
+    for i in range(3):
+        total += i
+    return x * 2.0 + total
+
+
+@triton.heuristics({"EVEN": lambda given: given["n"] % given["B"] == 0})
+@triton.jit
+def doubled(x, out, n, B: tl.constexpr, EVEN: tl.constexpr):
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    mask = None if EVEN else at < n
+    tl.store(out + at, helper(tl.load(x + at, mask=mask)), mask=mask)
+
+
+def on_machine(program: Any, graph: str = "va") -> Any:
+    with make(graph, device=None) as torch:
+        return program(torch)
+
+
+def test_every_block_runs_once_whatever_the_number_of_pes() -> None:
+    def program(torch: Any) -> Any:
+        out = torch.zeros(24, dtype="i32", dp=DPPolicy("row_wise", "row_wise"))
+        number[(2, 3, 4)](out, W=5)
+        return out.numpy()
+
+    assert (on_machine(program) == np.arange(24) + 300).all()
+
+
+def test_a_grid_may_be_worked_out_from_the_arguments_and_parameters_too() -> None:
+    def program(torch: Any) -> Any:
+        x = torch.from_numpy(np.arange(20, dtype=np.float32))
+        out = torch.zeros(20, dtype="f32")
+        doubled[lambda given: (triton.cdiv(given["n"], given["B"]),)](x, out, 20, B=8, num_warps=4)
+        return out.numpy()
+
+    assert (on_machine(program) == np.arange(20) * 2 + 3).all()
+
+
+@pytest.mark.parametrize(
+    ("policy", "message"),
+    [
+        (DPPolicy(pe="column_wise", num_cubes=1), "is not one row-major array as it is placed"),
+        (DPPolicy(pe="replicate", num_cubes=1), "is replicated over 2 PEs: a store would change one copy"),
+    ],
+)
+def test_placements_that_would_give_wrong_numbers_are_refused(policy: DPPolicy, message: str) -> None:
+    def program(torch: Any) -> None:
+        clash[(1,)](torch.zeros(4, 4, dp=policy), torch.zeros(4))
+
+    with pytest.raises(UsageError, match=f"argument 'x': tensor .* {message}"):
+        on_machine(program)
+
+
+def test_shards_that_are_apart_are_refused() -> None:
+    def program(torch: Any) -> None:
+        clash[(1,)](torch.zeros(4, 4, dp=DPPolicy(pe="row_wise", num_cubes=1)), torch.zeros(4))
+
+    with pytest.raises(UsageError, match="apart in the pa address model"):
+        on_machine(program, "pa")
+
+
+@pytest.mark.parametrize(
+    ("launch", "message"),
+    [
+        (lambda x: clash[(0,)](x, x), r"grid \(0,\) must be one to three counts of 1 or more"),
+        (lambda x: clash[(1, 1, 1, 1)](x, x), "must be one to three counts"),
+        (lambda x: clash[(1,)](x), "missing a required argument: 'out'"),
+        (lambda x: clash[(1,)](x, x, residents=0), "residents=0 must be a whole number of 1 or more"),
+        (lambda x: clash[(1,)](1, 2), "no argument is a tensor"),
+        (lambda x: clash(x, x), r"is launched on a grid: kernel\[grid\]\(...\)"),
+        (lambda x: clash.warmup(x, x, grid=(1,)), "warmup compiles for a GPU"),
+        (lambda x: triton.jit(3), "3 is not a function"),
+        (lambda x: triton.autotune([{"B": 1}])(clash), "give a list of triton.Config"),
+    ],
+)
+def test_a_bad_launch_says_what_is_wrong(launch: Any, message: str) -> None:
+    with pytest.raises((UsageError, KernelError), match=message):
+        on_machine(lambda torch: launch(torch.zeros(4)))
+
+
+@pytest.mark.parametrize("pes", [1, 8])
+def test_blocks_that_clash_are_a_race_also_on_one_pe(pes: int) -> None:
+    out = np.zeros(8, np.float32)
+    policy = DPPolicy(pe="row_wise", num_cubes=1, num_pes=pes)
+    done = kb.run_kernel(clash[(3,)], np.ones(8, np.float32), out=out, dp=policy)
+    assert done.run.verdict == "race"
+    assert "(block 1)" in done.run.problem
+
+
+def test_the_best_configuration_is_found_and_taken() -> None:
+    @triton.autotune([triton.Config({"B": 8}, num_stages=2), triton.Config({"B": 64})], key=["n"])
+    @triton.jit
+    def scaled(x, out, n, B: tl.constexpr):
+        for i in range(tl.program_id(0) * B, n, B * tl.num_programs(0)):
+            at = i + tl.arange(0, B)
+            tl.store(out + at, tl.load(x + at, mask=at < n) * 2.0, mask=at < n)
+
+    x = np.arange(128, dtype=np.float32)
+    done = kb.run_kernel(scaled[(1,)], x, out=np.zeros_like(x), n=128, topology="minimal")
+    assert (done.output == 2 * x).all()
+    assert done.tuning is not None
+    assert done.tuning.best[0].config["B"] == 64
+
+
+def test_do_bench_is_simulated_time_and_the_driver_knows_the_machine() -> None:
+    found: dict[str, Any] = {}
+
+    def bench(torch: Any) -> None:
+        x, out = torch.zeros(64), torch.zeros(64)
+
+        def run() -> None:
+            doubled[(1,)](x, out, 64, B=64)
+
+        found["ms"] = [triton.testing.do_bench(run) for _ in range(2)]
+        device = triton.runtime.driver.active.get_current_device()
+        found["device"] = triton.runtime.driver.active.utils.get_device_properties(device)
+
+    done = kb.run(bench, topology="minimal", store="memory:")
+    assert 0 < sum(found["ms"]) * 1e6 <= done.sim_ns
+    assert found["device"]["multiprocessor_count"] >= 1

@@ -1,0 +1,142 @@
+"""Integers, known blocks and pointers of Triton kernels: they calculate as numpy does, errors say why."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import kernbench.triton as triton
+import kernbench.triton.language as tl
+from kernbench.errors import KernelError
+from kernbench.kernels import interpret
+from kernbench.triton.values import Int, Known
+
+OPERATORS = [
+    *(operator.add, operator.sub, operator.mul, operator.and_, operator.or_, operator.xor),
+    *(operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne),
+]
+numbers = st.integers(-1000, 1000)
+
+
+@pytest.mark.parametrize("operate", OPERATORS)
+@given(st.lists(numbers, min_size=4, max_size=4), numbers)
+def test_a_known_block_calculates_as_numpy_does(operate: Any, values: list[int], number: int) -> None:
+    data = np.array(values)
+    block = Known(data, None)
+    assert (operate(block, Int(number)).data == operate(data, number)).all()
+    assert (operate(number, block).data == operate(number, data)).all()
+    assert (operate(block, block).data == operate(data, data)).all()
+
+
+@given(numbers, numbers.filter(bool))
+def test_integers_divide_towards_zero_as_the_device_does(a: int, b: int) -> None:
+    quotient = int(a / b)
+    for left, right in ((Int(a), Int(b)), (Int(a), b), (a, Int(b))):
+        assert left // right == quotient
+        assert left % right == a - quotient * b
+    assert (Known(np.array([a]), None) // b).data == quotient
+    assert (Known(np.array([a]), None) % b).data == a - quotient * b
+
+
+def test_an_integer_stays_one_and_becomes_a_float_where_it_is_asked_to() -> None:
+    index = (Int(3) * 4 + 1).to(tl.int64)
+    assert (type(index), index, index.dtype) == (Int, 13, "i32")
+    assert Int(3).to(tl.float32) / 2 == 1.5
+    assert Int(7) / 2 == 3.5
+    with pytest.raises(KernelError, match="divided by 0"):
+        Int(3) // 0
+
+
+def of(body: Any, size: int = 16) -> np.ndarray[Any, Any]:
+    """What a kernel with that body writes."""
+    x, out = np.arange(size, dtype=np.float32), np.zeros(size, np.float32)
+    interpret(triton.jit(body)[(1,)], x, out)
+    return out
+
+
+def test_known_blocks_meet_handles_and_floats() -> None:
+    def body(x, out):
+        at = tl.arange(0, 16)
+        value = tl.load(x + at)
+        even = at % 2 == 0
+        tl.store(out + at, tl.where(even, value * at, at * 0.5) + at.to(tl.float32))
+
+    at = np.arange(16)
+    assert (of(body) == np.where(at % 2 == 0, at * at, at * 0.5) + at).all()
+
+
+def test_reductions_drop_their_axis_and_methods_are_calls() -> None:
+    def body(x, out):
+        block = tl.load(x + tl.arange(0, 4)[:, None] * 4 + tl.arange(0, 4)[None, :])
+        best, index = tl.max(block, axis=1, return_indices=True)
+        top = block.sum(axis=0) + best + index.to(tl.float32) + min(block.max(), 3.0)
+        tl.store(out + tl.arange(0, 4), top)
+
+    x = np.arange(16).reshape(4, 4)
+    assert (of(body)[:4] == x.sum(0) + x.max(1) + x.argmax(1) + 3).all()
+
+
+def test_block_pointers_and_descriptors_stop_at_the_edge() -> None:
+    def body(x, out):
+        block = tl.make_block_ptr(x, (3, 4), (4, 1), (0, 2), (2, 4), (1, 0))
+        block = tl.advance(block, (2, 0))
+        desc = tl.make_tensor_descriptor(out, [4, 4], [4, 1], [2, 4])
+        desc.store([1, 1], tl.load(block, boundary_check=(0, 1)) + 1.0)
+
+    expected = np.zeros((4, 4))
+    expected[1:3, 1:] = np.array([[11, 12, 1], [1, 1, 1]])
+    assert (of(body).reshape(4, 4) == expected).all()
+
+
+def test_loops_branch_on_loaded_integers() -> None:
+    @triton.jit
+    def kernel(counts, out):
+        total = 0
+        for i in range(tl.load(counts)):
+            if tl.load(counts + i) > 1:
+                total += tl.load(counts + i)
+        tl.store(out, total)
+
+    out = np.zeros(1, np.int32)
+    interpret(kernel[(1,)], np.array([3, 1, 5], np.int32), out)
+    assert out == 8
+
+
+def test_random_numbers_are_those_of_philox() -> None:
+    def body(x, out):
+        tl.store(out + tl.arange(0, 16), tl.rand(42, tl.arange(0, 16)))
+
+    numbers = of(body)
+    # Triton's own for seed 42, offsets 0 to 2, to the digits that its tutorial prints is not kept: these are
+    # Random123's words for key (42, 0) and counter (0, 0, 0, 0), reduced to 31 bits.
+    assert ((numbers >= 0) & (numbers < 1)).all()
+    assert len(set(numbers.tolist())) == 16
+    assert (of(body) == numbers).all()
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (lambda x, out: tl.load(x + tl.arange(0, 16)[:, None] * 5 + tl.arange(0, 2)[None, :]),
+         r"tl\.load: argument 'ptr': element \(3, 1\) of the block is at 16 of tensor 'x', which has 16"),
+        (lambda x, out: tl.store(out - 1, 0.0), r"element \(0,\) of the block is at -1 of tensor 'out'"),
+        (lambda x, out: tl.load(x + tl.load(x + tl.arange(0, 4))), r"pointer 'x' \+ a tensor of f32 values"),
+        (lambda x, out: tl.load(16), r"16 is not a pointer: a tensor argument plus offsets in elements"),
+        (lambda x, out: tl.exp(x), r"argument 'x': <pointer 'x' \(\)> is in memory; tl.load it first"),
+        (lambda x, out: tl.load(x, mask=tl.arange(0, 4)[:, None] < 2).nothing, "nothing"),
+        (lambda x, out: tl.program_id(3), "3 is not an axis of the grid"),
+        (lambda x, out: tl.device_assert(tl.arange(0, 4) < 3, "too far"), "tl.device_assert: too far"),
+        (lambda x, out: bool(tl.arange(0, 4) < 3), "combine blocks with & and |"),
+    ],
+)  # fmt: skip
+def test_errors_name_the_element_and_the_remedy(body: Any, message: str) -> None:
+    def kernel(x, out):
+        body(x, out)
+
+    with pytest.raises((KernelError, AttributeError), match=message):
+        of(kernel)
