@@ -90,7 +90,8 @@ class Operands(AheadLanguage):
         if not any(isinstance(value, TensorHandle) for value in given):
             given = (self._handle(names[0], given[0]), *given[1:])
         if name == "div" and all(isinstance(one, TensorHandle) and one.dtype != "f32" for one in given):
-            given = tuple([self.cast(one, "f32") for one in given])  # as Triton divides halves
+            # As Triton divides halves.
+            given = tuple([self.cast(one, "f32") for one in given if isinstance(one, TensorHandle)])
         return super()._elementwise(name, names, given)
 
     def _method(self, value: object, name: str) -> Any:

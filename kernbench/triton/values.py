@@ -171,7 +171,8 @@ class Known:
 
     def handle(self) -> TensorHandle:
         """The block as engines take it; no time passes."""
-        return self._tl.handle_of(self)
+        made: TensorHandle = self._tl.handle_of(self)
+        return made
 
     def to(self, dtype: object, fp_downcast_rounding: object = None, bitcast: bool = False) -> Any:
         """The block in another type: floats are a handle, of integers nothing changes."""
