@@ -20,7 +20,7 @@ class IssueQueues:
         defined: notes a definition, which takes no time.
     """
 
-    def __init__(self, issue: Callable[[c.Ahead], None], defined: Callable[[Op], None]) -> None:
+    def __init__(self, issue: Callable[[c.Ahead], None], defined: Callable[[Op], object]) -> None:
         self._issue = issue
         self._defined = defined
         self._loads: Queue = deque()
