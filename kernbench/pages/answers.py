@@ -135,7 +135,7 @@ def _ask(answers: Answers, params: Params) -> Any:
 
     names_folded, rows, notes = ask_folded(ask, given, question)
     shown = table(screen.columns(question, names_folded), rows, empty=screen.EMPTY, notes=notes)
-    drawn = graph(seen[0].columns, seen[0].rows, question["name"])
+    drawn = graph(seen[0].columns, seen[0].rows, question["name"], target)
     return {"table": shown, "graph": drawn, "engine": seen[0].engine}
 
 
@@ -147,7 +147,7 @@ def _cypher(answers: Answers, params: Params) -> Any:
     target = None if of_all else answers.run(params).run.id
     found = asking.ask_cypher(text, target, answers.store)
     shown = table(found.columns, found.rows, empty="no rows", notes=found.notes)
-    return {"table": shown, "graph": graph(found.columns, found.rows), "engine": found.engine}
+    return {"table": shown, "graph": graph(found.columns, found.rows, run=target), "engine": found.engine}
 
 
 def _schema(_answers: Answers, _params: Params) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 from kernbench.pgraph import GraphNode, GraphPath, GraphRelationship
 from kernbench.report.cells import plain, text
+from kernbench.report.targets import Target, target_of
 
 _MOST = 300
 """Nodes that are drawn; the table has all."""
@@ -16,13 +17,16 @@ _CHAINS = {"routing/taken": ("location", "kind")}
 """By question: the column whose cells follow each other, and the one that says what leads there."""
 
 
-def graph(columns: Sequence[str], rows: Sequence[Sequence[Any]], question: str = "") -> dict[str, Any] | None:
+def graph(
+    columns: Sequence[str], rows: Sequence[Sequence[Any]], question: str = "", run: str | None = None
+) -> dict[str, Any] | None:
     """The nodes and edges that an answer has, or None.
 
-    Gives ``nodes`` (``id label kind facts``), ``edges`` (``source target label facts``) and ``left_out``, the
-    number of nodes that are too many. ``facts`` are lines for people.
+    Gives ``nodes`` (``id label kind facts leads value``), ``edges`` (``source target label facts``) and
+    ``left_out``, the number of nodes that are too many. ``facts`` are lines for people; ``leads`` and
+    ``value`` say what a node of ``run`` opens, as cells of tables do.
     """
-    found = _Graph()
+    found = _Graph(run)
     if question in _CHAINS:
         _chain(found, columns, rows, *_CHAINS[question])
         return found.plain() if found.edges else None
@@ -35,7 +39,8 @@ def graph(columns: Sequence[str], rows: Sequence[Sequence[Any]], question: str =
 
 
 class _Graph:
-    def __init__(self) -> None:
+    def __init__(self, run: str | None) -> None:
+        self.run = run
         self.nodes: dict[str, dict[str, Any]] = {}
         self.edges: dict[tuple[str, str, str], dict[str, Any]] = {}
         self.left_out: set[str] = set()
@@ -45,7 +50,7 @@ class _Graph:
         if isinstance(value, GraphNode):
             self.node(
                 value.id, str(value.get("name") or value.get("number", value.id)),
-                value.labels[0] if value.labels else "", value.properties,
+                value.labels[0] if value.labels else "", value.properties, self._opens(value),
             )  # fmt: skip
         elif isinstance(value, GraphRelationship):
             self.edge(value.start, value.end, value.type, value.properties)
@@ -56,7 +61,15 @@ class _Graph:
             for one in value:
                 self.add(one)
 
-    def node(self, name: str, label: str, kind: str, facts: Mapping[str, Any]) -> None:
+    def _opens(self, node: GraphNode) -> Target | None:
+        """What a node opens; nothing where it is of another run than the one that the page shows."""
+        of_run = self.run is not None and node.id.startswith(f"{self.run}/")
+        on_machine = self.run is not None and node.labels[:1] in (("Component",), ("Link",))
+        return target_of(node) if of_run or on_machine or node.labels[:1] == ("Run",) else None
+
+    def node(
+        self, name: str, label: str, kind: str, facts: Mapping[str, Any], opens: Target | None = None
+    ) -> None:
         """A node, unless there are too many."""
         if name in self.nodes:
             return
@@ -64,6 +77,8 @@ class _Graph:
             self.left_out.add(name)
             return
         self.nodes[name] = {"id": name, "label": label, "kind": kind, "facts": list(_facts(facts))}
+        if opens is not None:
+            self.nodes[name] |= {"leads": opens.sort, "value": opens.key}
 
     def edge(self, source: str, target: str, label: str, facts: Mapping[str, Any]) -> None:
         """An edge; equal ones are one."""

@@ -61,6 +61,11 @@ def targets_of(row: Mapping[str, Any]) -> list[Target]:
     return list(dict.fromkeys(_targets(row)))
 
 
+def target_of(node: GraphNode) -> Target | None:
+    """What a node of the graph opens."""
+    return next(_of_value(node), None)
+
+
 def _targets(row: Mapping[str, Any]) -> Iterator[Target]:
     # Tables of different things say in a column to which sort each row belongs.
     number_of, name_of = _COLUMNS.get(str(row.get("what", ""))), _COLUMNS.get(str(row.get("by", "")))

@@ -278,6 +278,7 @@ def test_cypher_draws_paths(desk: Page, server: str) -> None:
     assert desk.locator("svg.graph .edge").count() == desk.locator(".answer tbody tr").count() > 0
     desk.locator("svg.graph .node rect").first.hover()
     assert "kind: " in desk.inner_text(".tip")
+    assert "#topology" in desk.locator("svg.graph a.node").first.get_attribute("href")
     desk.get_by_text("Schema", exact=True).click()
     desk.get_by_text("Launch", exact=True).click()
     desk.get_by_label("Cypher").fill("")

@@ -313,6 +313,20 @@ def test_a_plan_is_a_column_of_lines(client: Client, ids: list[str]) -> None:
     assert found["graph"] is None
 
 
+def test_nodes_of_a_graph_open_what_they_are(client: Client, ids: list[str]) -> None:
+    sent = "(:Run {id: $run})-[:SENT]->(:Transaction {number: 3})"
+    text = f"MATCH p = {sent}-[:FROM]->(:Use)-[:OF]->(:Component) RETURN p"
+    nodes = post(client, "cypher", {"text": text, "run": ids[2]}).json["graph"]["nodes"]
+    opened = {node["kind"]: (node.get("leads"), node.get("value")) for node in nodes}
+    assert opened["Run"] == ("run", ids[2])
+    assert opened["Transaction"] == ("transaction", 3)
+    assert opened["Use"] == opened["Component"]
+    assert opened["Use"][0] == "resource"
+    over_all = "MATCH p = (:Run)-[:LAUNCHED]->(:Launch) RETURN p"
+    nodes = post(client, "cypher", {"text": over_all, "run": "*"}).json["graph"]["nodes"]
+    assert {node["kind"]: node.get("leads") for node in nodes} == {"Run": "run", "Launch": None}
+
+
 def test_a_route_is_a_graph(client: Client) -> None:
     route = {"src": "sip0.cube0.pe0.pe_dma", "dst": "sip0.cube0.hbm_ctrl.pe0"}
     found = post(client, "ask", {"question": "routing/path", "params": route}).json

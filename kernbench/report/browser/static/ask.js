@@ -15,7 +15,7 @@ const EXAMPLES = [
 ];
 
 function answer(found, ctx, name) {
-  return [found.graph ? graph(found.graph) : null, table(found.table, ctx, name)];
+  return [found.graph ? graph(found.graph, ctx) : null, table(found.table, ctx, name)];
 }
 
 function failure(error) {

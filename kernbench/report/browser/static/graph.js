@@ -2,6 +2,7 @@
 
 import { button, h, s } from "./dom.js";
 import { panZoom } from "./panzoom.js";
+import { target } from "./table.js";
 import { hideTip, showTip } from "./tip.js";
 
 const BOX_H = 30, ACROSS = 70, DOWN = 22, PASSAGE = 20, CHAR = 6.4, MOST_CHARS = 34, GAP = 40, WIDE = 1000;
@@ -162,7 +163,7 @@ function way(a, b, over) {
   return { d: `M${x1} ${y1}C${x1} ${y1 + 30} ${x2} ${y2 - 30} ${x2} ${y2}`, x: (x1 + x2) / 2, y: (y1 + y2) / 2 - 4 };
 }
 
-export function graph(data) {
+export function graph(data, ctx) {
   const { at, over, width, height } = placed(data);
   const kinds = [...new Set(data.nodes.map((node) => node.kind))];
   const fill = (kind) => FILLS[kinds.indexOf(kind) % FILLS.length];
@@ -182,7 +183,7 @@ export function graph(data) {
   const svg = s("svg", { class: "graph", role: "application", "aria-label": `graph of ${data.nodes.length} nodes; arrow keys pan, + and - zoom, 0 shows all` },
     s("defs", {}, s("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 8, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" }, s("path", { d: "M0 0L8 4L0 8Z" }))),
     s("g", { transform: `translate(${pad} ${pad})` }, data.edges.map(edge), [...at.values()].filter((one) => !one.passage).map(({ node, x, y, w }) =>
-      s("g", { class: "node" }, s("rect", { x, y, width: w, height: BOX_H, rx: 6, fill: fill(node.kind), "data-facts": [node.label, node.kind, ...node.facts].join("\n") }),
+      s(target(node, node.value, ctx) ? "a" : "g", { class: "node", href: target(node, node.value, ctx) }, s("rect", { x, y, width: w, height: BOX_H, rx: 6, fill: fill(node.kind), "data-facts": [node.label, node.kind, ...node.facts].join("\n") }),
         s("text", { x: x + w / 2, y: y + (node.kind ? 13 : 19), "text-anchor": "middle" }, short(node.label)),
         node.kind ? s("text", { class: "kind", x: x + w / 2, y: y + 25, "text-anchor": "middle" }, node.kind) : null))));
   const full = { w: Math.max(width, 200) + 2 * pad, h: Math.max(height, 60) + 2 * pad };

@@ -14,7 +14,7 @@ export function lineHref(line, ctx) {
   return ctx.state.lines && String(line).startsWith(`${ctx.state.lines}:`) ? ctx.href("source", { line }) : null;
 }
 
-function target(column, value, ctx) {
+export function target(column, value, ctx) {
   if (column.leads === "run") return ctx.source.live ? ctx.href("overview", { run: value, launch: "", from: "", to: "" }) : null;
   if (column.leads === "launch") return ctx.source.live && value >= 0 ? ctx.href("overview", { launch: value }) : null;
   if (column.leads === "transaction") return value >= 0 ? ctx.href("timeline", { find: `transaction ${value}` }) : null;
