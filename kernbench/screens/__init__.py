@@ -1,4 +1,6 @@
-"""The tabs of a run that are described rather than drawn: one file each, and one line here.
+"""The tabs of a run that are described rather than drawn: an entry here each.
+
+A tab that is more than answers of questions has a file of its own.
 
 Page, report and terminal UI draw each of :data:`SCREENS` from its :class:`~kernbench.report.content.Content`;
 notebooks and commands draw the same tables. A surface may have a drawing of its own beside it, such as the
@@ -15,7 +17,8 @@ from kernbench.api.result import Run
 from kernbench.errors import UsageError
 from kernbench.hints import did_you_mean
 from kernbench.report.content import Content
-from kernbench.screens import advice, critical_path, energy, launches, memory, parts, roofline, waits
+from kernbench.screens import advice, critical_path, energy, launches, parts, roofline
+from kernbench.screens.asked import ALL, Asked, of_questions
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +44,26 @@ SCREENS: tuple[Screen, ...] = (
     Screen("time", "Time", critical_path.time_of_run, at_a_glance=True),
     Screen("path", "Critical path", critical_path.of_run, short="Path"),
     Screen("parts", "Parts", parts.of_run, at_a_glance=True, needs_trace=False),
-    Screen("waits", "Waits", waits.of_run),
-    Screen("memory", "Memory", memory.of_run),
+    Screen(
+        "waits",
+        "Waits",
+        of_questions(
+            "nothing waited for anything",
+            Asked("places", "Where", "contention/waits-by-resource", ALL, first=50),
+            Asked("pairs", "Who waited for whom", "contention/who-waited-for-whom", 200),
+            said=["Which transactions waited for which others, and where."],
+        ),
+    ),
+    Screen(
+        "memory",
+        "Memory",
+        of_questions(
+            "no tensor was read or written",
+            Asked("tensors", "Tensors", "kernel/tensor-traffic"),
+            Asked("held", "TCM over time", "kernel/tcm-held"),
+            Asked("rows", "Rows of DRAM, whole run", "memory/row-hits"),
+        ),
+    ),
     Screen("advice", "Advice", advice.of_run),
     Screen("energy", "Energy", energy.of_run),
     Screen("roofline", "Roofline", roofline.of_run),

@@ -1,0 +1,45 @@
+"""Tabs that are answers of questions, a table each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.api import asking
+from kernbench.api.result import Run
+from kernbench.report.content import Content, Grid
+from kernbench.screens.questions import columns
+
+ALL = 1 << 40
+"""A limit that no table reaches."""
+
+
+class Asked(NamedTuple):
+    """A table: its key and heading, its question, how many rows are asked for, and shown at first."""
+
+    key: str
+    heading: str
+    question: str
+    limit: int | None = None
+    first: int | None = None
+
+
+def of_questions(
+    empty: str, *asked: Asked, said: Sequence[str] = ()
+) -> Callable[[Run, ChosenWindow], Content]:
+    """The answers about a window; a question that takes none is asked of the whole run."""
+
+    def of_run(run: Run, window: ChosenWindow) -> Content:
+        return Content([_grid(one, run, window) for one in asked], empty, said=said)
+
+    return of_run
+
+
+def _grid(asked: Asked, run: Run, window: ChosenWindow) -> Grid:
+    question = asking.question(asked.question)
+    given = window.given if any(param["name"] == "launch" for param in question["params"]) else {}
+    params = {} if asked.limit is None else {"limit": asked.limit}
+    found = asking.ask(question["name"], run.id, run._kept_in(), params, **given)
+    shown = columns(question, found.columns)
+    return Grid(asked.key, asked.heading, shown, found.dicts(), parts=question["folds"], first=asked.first)
