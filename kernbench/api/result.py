@@ -145,8 +145,7 @@ class Run(RunTrace):
         """A tab as the page, the terminal UI and ``kernbench show --tab`` have it. A notebook shows it.
 
         Args:
-            key: ``launches``, ``time``, ``path``, ``parts``, ``waits``, ``memory``, ``advice``, ``energy`` or
-                ``roofline``.
+            key: Its name, such as ``waits``; the error for another lists them.
             launch: See :meth:`window`; ``from_ns`` and ``to_ns`` too.
             from_ns: Start of the window, ns.
             to_ns: Its end, ns.
@@ -171,8 +170,7 @@ class Run(RunTrace):
         """Write it for another tool; gives the names of the files.
 
         Args:
-            to: ``perfetto``, ``timeline`` (SVG), ``roofline`` (PNG), ``chakra``, ``npe``, ``csv``,
-                ``parquet``, ``graphml``, ``gexf`` or ``json``; ``kernbench export --help`` says more of each.
+            to: The format, such as ``perfetto`` or ``csv``; ``kernbench export --help`` lists them.
             path: The file; for tables the folder; for chakra the start of its names. By default made from
                 the run's id.
             launch: With ``from_ns`` and ``to_ns`` a window; see :meth:`window`. By default traces and

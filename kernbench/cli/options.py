@@ -1,4 +1,7 @@
-"""Options that several commands share."""
+"""Options that several commands share.
+
+Those that a function of the API takes under the same name reach it as they are, in ``same`` of a command.
+"""
 
 from __future__ import annotations
 

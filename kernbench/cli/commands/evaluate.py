@@ -65,16 +65,11 @@ def command(
     out: str | None,
     settings: dict[str, str],
     topology: str | None,
-    topo: dict[str, str],
-    jobs: int,
-    executor: str | None,
-    scheduler: str | None,
-    tags: tuple[str, ...],
     against: str | None,
     threshold: float,
-    fresh: bool,
     store: str | None,
     fmt: str,
+    **same: Any,
 ) -> None:
     """Run the evaluation NAME, or file.py[:name]; write tables, figures and one page into a folder.
 
@@ -96,16 +91,11 @@ def command(
             out,
             params=settings,
             topology=topology_file(topology),
-            topo=topo,
-            jobs=jobs,
-            executor=executor,
-            scheduler=scheduler,
             store=kept_in,
-            tags=tags,
             against=against,
             threshold=threshold,
-            fresh=fresh,
             progress=progress.of_pieces,
+            **same,
         )
     _print(fmt, found)
     if found.failed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial as bound
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -69,25 +69,16 @@ if TYPE_CHECKING:
 def command(
     bench: str,
     topology: str | None,
-    topo: dict[str, str],
-    components: str | None,
-    device: str | None,
     verify_data: bool,
     verify_ops: bool,
     settings: dict[str, str],
-    tags: tuple[str, ...],
     check: bool,
-    max_ns: float | None,
-    max_events: int | None,
-    timeout: float | None,
-    keep_partial: bool,
-    instruments: tuple[str, ...],
     watch: bool,
     details: bool,
     no_trace: bool,
-    detail: str,
     store: str | None,
     fmt: str,
+    **same: Any,
 ) -> None:
     """Run BENCH and print its times, its busiest links and engines, and the id its trace is kept under.
 
@@ -103,24 +94,15 @@ def command(
         file,
         "ops" if verify_ops else verify_data,
         params=settings,
-        topo=topo,
-        components=components,
-        device=device,
         trace=not no_trace,
-        tags=tags,
         check=check or None,
-        max_ns=max_ns,
-        max_events=max_events,
-        timeout=timeout,
-        detail=detail,
-        keep_partial=keep_partial,
-        instruments=instruments,
+        **same,
     )
     # Open until the run is printed; without --watch the run itself keeps the store open.
     with borrowed(store) if watch else nullcontext(store) as kept_in:
         try:
             if watch:
-                run = _run_watched(bench, start, kept_in, max_ns)
+                run = _run_watched(bench, start, kept_in, same["max_ns"])
             else:
                 with running() as progress:
                     run = start(store=kept_in, progress=progress)

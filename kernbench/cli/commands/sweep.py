@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -94,27 +94,17 @@ def command(
     words: tuple[str, ...],
     bench: str | None,
     topologies: tuple[str, ...],
-    topo: dict[str, str],
-    components: str | None,
     settings: dict[str, str],
-    device: str | None,
     verify_data: bool,
-    jobs: int,
-    executor: str | None,
-    scheduler: str | None,
     tags: tuple[str, ...],
-    fresh: bool,
     out: str | None,
     plot: str | None,
     energy: bool,
     pareto: str | None,
     against: str,
-    phases: int,
-    max_ns: float | None,
-    max_events: int | None,
-    timeout: float | None,
     store: str | None,
     fmt: str,
+    **same: Any,
 ) -> None:
     """Run a bench at every combination of values: of its parameters, of topology keys, of topologies.
 
@@ -155,21 +145,11 @@ def command(
                 verify_data,
                 file=file,
                 params=settings,
-                topo=topo,
-                components=components,
-                device=device,
                 store=kept_in,
                 tags=tags or None,
-                jobs=jobs,
-                executor=executor,
-                scheduler=scheduler,
-                fresh=fresh,
                 progress=lambda standing: progress.of_pieces(standing, measured),
                 on_point=measured.append,
-                max_ns=max_ns,
-                max_events=max_events,
-                timeout=timeout,
-                phases=phases,
+                **same,
             )
             found = found.with_energy(kept_in) if energy else found
     except KeyboardInterrupt:

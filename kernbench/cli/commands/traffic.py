@@ -65,17 +65,13 @@ def command(
     words: tuple[str, ...],
     list_all: bool,
     topology: str | None,
-    topo: dict[str, str],
-    components: str | None,
     settings: dict[str, str],
     top: int,
-    instruments: tuple[str, ...],
-    tags: tuple[str, ...],
     check: bool,
     no_trace: bool,
-    detail: str,
     store: str | None,
     fmt: str,
+    **same: Any,
 ) -> None:
     """Run the flows of FILE, or of a built-in pattern, together; print when each began and ended.
 
@@ -95,15 +91,11 @@ def command(
             file,
             where,
             params=settings,
-            topo=topo,
-            components=components,
             store=store,
             trace=not no_trace,
-            tags=tags,
             progress=progress,
             check=check or None,
-            detail=detail,
-            instruments=instruments,
+            **same,
         )
     if fmt == "json":
         print_json(run.summary(top))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import click
 
@@ -50,18 +51,12 @@ _COLUMNS = ("kernel", "key", "config", "latency_ns", "best", "run_id", "error")
 def command(
     bench: str,
     topology: str | None,
-    topo: dict[str, str],
-    components: str | None,
-    device: str | None,
     goal: str,
     verify_data: bool,
     settings: dict[str, str],
-    tags: tuple[str, ...],
-    max_ns: float | None,
-    max_events: int | None,
-    timeout: float | None,
     store: str | None,
     fmt: str,
+    **same: Any,
 ) -> None:
     """Run a bench once with each configuration of its kernels, and print which is best.
 
@@ -83,17 +78,11 @@ def command(
                 file,
                 verify_data,
                 params=settings,
-                topo=topo,
-                components=components,
-                device=device,
                 store=store,
-                tags=tags,
                 progress=progress,
                 on_point=measured.append,
-                max_ns=max_ns,
-                max_events=max_events,
-                timeout=timeout,
                 goal=goal,
+                **same,
             )
     except KeyboardInterrupt:
         if measured:
