@@ -16,9 +16,9 @@ from kernbench.components.base import Blocked
 from kernbench.components.pe_component import PeComponent
 from kernbench.components.pe_dma import PeDma
 from kernbench.components.queue_channel import QueueChannel
-from kernbench.components.queue_receiver import QueueReceiver, ReceiveQueue, candidates
+from kernbench.components.queue_receiver import QueueReceiver, candidates
 from kernbench.components.queue_ring import Incoming, Outgoing, QueueCredit, QueueToken
-from kernbench.components.queue_sender import GoesOn, QueueSender, SendQueue
+from kernbench.components.queue_sender import GoesOn, QueueSender
 from kernbench.components.system import System
 from kernbench.errors import AddressError, InvariantError
 from kernbench.pgraph import Node
@@ -32,8 +32,8 @@ class _Queue(NamedTuple):
     """One direction, both ways."""
 
     entry: RingEntry
-    sending: SendQueue
-    receiving: ReceiveQueue
+    sending: Outgoing
+    receiving: Incoming
 
 
 class PeIpcq(PeComponent):
@@ -47,7 +47,7 @@ class PeIpcq(PeComponent):
         """See :meth:`Server.reset`."""
         PeComponent.reset(self)
         self._queues: dict[str, _Queue] = {}
-        self._receiving: list[ReceiveQueue] = []
+        self._receiving: list[Incoming] = []
         self._removed: set[int] = set()
         """Rings, own and peers', of directions that were removed: what still comes for them is dropped."""
 
@@ -62,7 +62,7 @@ class PeIpcq(PeComponent):
         self._receiver = QueueReceiver(self, dma, self._channel, self._rings)
         self.parts = [self._channel, self._receiver]
 
-    def _rings(self) -> list[ReceiveQueue]:
+    def _rings(self) -> list[Incoming]:
         return self._receiving
 
     # -- setting up -------------------------------------------------------------------------------------
@@ -76,9 +76,7 @@ class PeIpcq(PeComponent):
         """Install or remove directions; the request is answered as soon as that is done."""
         for entry in message.rings[self.location[1:]]:
             if message.install:
-                self._queues[entry.direction] = _Queue(
-                    entry, SendQueue(entry, Outgoing(entry)), ReceiveQueue(entry, Incoming(entry))
-                )
+                self._queues[entry.direction] = _Queue(entry, Outgoing(entry), Incoming(entry))
                 self._removed -= {entry.address, entry.peer_address}
             else:
                 self._queues.pop(entry.direction, None)
@@ -175,7 +173,7 @@ class PeIpcq(PeComponent):
         """Sends without a free slot and receives without a message, with the state of their rings."""
         lines = []
         for direction, queue in self._queues.items():
-            entry, out, sends = queue.entry, queue.sending.outgoing, queue.sending.sends
+            entry, out, sends = queue.entry, queue.sending, queue.sending.sends
             if sends:
                 parts = sends[0].command.message.parts
                 lines.append(
@@ -191,11 +189,11 @@ class PeIpcq(PeComponent):
             lines.append(f"{subject}: {rings}")
         return lines
 
-    def _ring_state(self, queue: ReceiveQueue) -> str:
-        entry, ring = queue.entry, queue.incoming
+    def _ring_state(self, queue: Incoming) -> str:
+        entry = queue.entry
         return (
             f"ring '{entry.direction}' at {entry.address:#x} from {self._peer(entry)}, {entry.slots} x "
-            f"{entry.slot_bytes} bytes in {entry.buffer_kind}: head {ring.head}, tail {ring.tail}"
+            f"{entry.slot_bytes} bytes in {entry.buffer_kind}: head {queue.head}, tail {queue.tail}"
         )
 
     def _peer(self, entry: RingEntry) -> str:

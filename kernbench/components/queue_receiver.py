@@ -12,7 +12,7 @@ from kernbench.components.pe_dma import PeDma
 from kernbench.components.queue_channel import QueueChannel, copy_op
 from kernbench.components.queue_ring import Incoming, QueueCredit, QueueToken
 from kernbench.program.operations import Op, Operand, Region
-from kernbench.program.queues import Receive, RingEntry
+from kernbench.program.queues import Receive
 
 
 @dataclass(eq=False, slots=True)
@@ -22,22 +22,12 @@ class Receiving:
     command: Receive
     done: Callable[[], None]
     t_ready: float
-    queue: ReceiveQueue | None = None
+    queue: Incoming | None = None
     t_start: float = -1.0
     begun: int = 0
     over: int = 0
     parts: dict[int, Op] = field(default_factory=dict)
     """The reads of its parts by index."""
-
-
-@dataclass(eq=False, slots=True)
-class ReceiveQueue:
-    """One direction as it is received from: its ring."""
-
-    entry: RingEntry
-    incoming: Incoming
-    reader: Receiving | None = None
-    """The receive that has begun and not ended to read the parts of a message."""
 
 
 class QueueReceiver:
@@ -48,7 +38,7 @@ class QueueReceiver:
         owner: PeComponent,
         dma: PeDma,
         channel: QueueChannel,
-        queues: Callable[[], Sequence[ReceiveQueue]],
+        queues: Callable[[], Sequence[Incoming]],
     ) -> None:
         self._owner = owner
         self._dma = dma
@@ -64,9 +54,9 @@ class QueueReceiver:
         self._turn = 0
         """Number of the direction that a receive from any direction looks at first."""
 
-    def token_arrived(self, queue: ReceiveQueue, token: QueueToken) -> None:
+    def token_arrived(self, queue: Incoming, token: QueueToken) -> None:
         """A token of ``queue`` is there: write it to its slot."""
-        number = queue.incoming.arrive(token)
+        number = queue.arrive(token)
 
         def written(_: float) -> None:
             if self._protocol_ns:
@@ -77,7 +67,7 @@ class QueueReceiver:
         def seen() -> None:
             op = token.op
             self._dma.finish(op, op.t_ready, op.t_ready, float(self._owner.clock.now))
-            queue.incoming.written(number)
+            queue.written(number)
             self._dma.forward(self._owner, self._advance)
 
         self._channel.write_slot(token, queue.entry.buffer_kind, written)
@@ -102,7 +92,7 @@ class QueueReceiver:
         if direction is None:
             queues = [*queues[self._turn :], *queues[: self._turn]]
         for queue in candidates(queues, receiving):
-            token = queue.incoming.first()
+            token = queue.first()
             if queue.reader is not None or token is None:
                 continue
             if direction is None:
@@ -115,13 +105,13 @@ class QueueReceiver:
             receiving.command.op.params["direction"] = queue.entry.direction
             return
 
-    def _read_parts(self, receiving: Receiving, queue: ReceiveQueue) -> None:
+    def _read_parts(self, receiving: Receiving, queue: Incoming) -> None:
         """Read the parts of its message that can be seen."""
         command = receiving.command
         message = command.message
         assert message is not None
-        while receiving.begun < message.parts and (token := queue.incoming.first()) is not None:
-            number = queue.incoming.begin_read()
+        while receiving.begun < message.parts and (token := queue.first()) is not None:
+            number = queue.begin_read()
             receiving.begun += 1
             if receiving.begun == message.parts:
                 queue.reader = None
@@ -152,12 +142,12 @@ class QueueReceiver:
                 done(ready)
 
     def _part_read(
-        self, receiving: Receiving, queue: ReceiveQueue, token: QueueToken, op: Op, number: int
+        self, receiving: Receiving, queue: Incoming, token: QueueToken, op: Op, number: int
     ) -> None:
         """A slot has been read: free it, and write its content to where it is wanted."""
-        freed = queue.incoming.read(number)
+        freed = queue.read(number)
         for i in range(freed):
-            credit = QueueCredit(queue.entry.address, queue.incoming.tail - freed + i + 1, op.id)
+            credit = QueueCredit(queue.entry.address, queue.tail - freed + i + 1, op.id)
             self._owner.forward(
                 self._dma, self._channel.send_credit, credit, queue.entry.peer, token.transaction
             )  # fmt: skip
@@ -214,6 +204,6 @@ class QueueReceiver:
         self.open = [one for one in self.open if one.begun]
 
 
-def candidates(queues: Sequence[ReceiveQueue], receiving: Receiving) -> list[ReceiveQueue]:
+def candidates(queues: Sequence[Incoming], receiving: Receiving) -> list[Incoming]:
     """The directions from which ``receiving`` may get its message."""
     return [queue for queue in queues if receiving.command.direction in (None, queue.entry.direction)]

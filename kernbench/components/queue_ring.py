@@ -7,6 +7,7 @@ them in that order once each is written (``head``), and frees them in that order
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,8 @@ from kernbench.program.queues import Message, RingEntry
 class QueueToken:
     """One part of a message on its way to the slot at physical ``address``; ``op`` is its ``ipcq_copy``.
 
-    ``index`` is its place among the parts of ``message``, ``transaction`` the id of what carried it.
+    ``index`` is its place among the parts of ``message``, ``transaction`` the id of what carried it,
+    ``sending`` the send that it is a part of, ``parent`` what brought the credit it waited for, -1 for none.
     """
 
     address: int
@@ -28,6 +30,10 @@ class QueueToken:
     op: Any
     ring_bytes: int
     transaction: int = -1
+    sending: Any = None
+    parent: int = -1
+    ready: bool = False
+    """Its bytes are with PE_DMA."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +46,7 @@ class QueueCredit:
 
 
 class Outgoing:
-    """A direction as its sender sees it: how much room the peer's ring has."""
+    """A direction as its sender sees it: room in the peer's ring, sends without a slot."""
 
     def __init__(self, entry: RingEntry) -> None:
         self.entry = entry
@@ -50,6 +56,18 @@ class Outgoing:
         """Id of the operation that freed the last slot; -1 before the first credit."""
         self.credit = -1
         """Id of the transaction that brought the last credit."""
+        self.sends: deque[Any] = deque()
+        self.outbox: deque[QueueToken] = deque()
+        self.waits_from = 0.0
+        """Since when its first send waits for a slot, ns."""
+        self.looking = False
+        """A credit has come, which the look that is under way will see."""
+
+    def cancel(self) -> None:
+        """The kernel was stopped: forget sends that wait for a slot. Those under way resume nothing."""
+        for sending in (*self.sends, *(token.sending for token in self.outbox)):
+            sending.goes_on = None
+        self.sends.clear()
 
     @property
     def credits(self) -> int:
@@ -85,6 +103,8 @@ class Incoming:
         """Tokens whose reading has begun."""
         self.tail = 0
         """Slots that have been freed."""
+        self.reader: Any = None
+        """The receive that has begun and not ended to read the parts of a message."""
         self._slots: list[QueueToken | None] = [None] * entry.slots
         self._written = [False] * entry.slots
         self._read = [False] * entry.slots

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from math import ceil
 
@@ -15,20 +14,10 @@ from kernbench.components.queue_channel import QueueChannel, copy_op
 from kernbench.components.queue_ring import Outgoing, QueueCredit, QueueToken
 from kernbench.program.commands import Completion
 from kernbench.program.operations import Op, Operand, Region
-from kernbench.program.queues import RingEntry, Send, split
+from kernbench.program.queues import Send, split
 
 GoesOn = Callable[[int], None]
 """The kernel goes on after a send, because of the operation with this id; -1: at once."""
-
-
-@dataclass(eq=False, slots=True)
-class _Part:
-    """A part of a message that waits to be sent; ``ready`` when its bytes are with PE_DMA."""
-
-    sending: Sending
-    token: QueueToken
-    parent: int
-    ready: bool = False
 
 
 @dataclass(eq=False, slots=True)
@@ -46,26 +35,6 @@ class Sending:
     """Parts that are with PE_DMA."""
 
 
-@dataclass(eq=False, slots=True)
-class SendQueue:
-    """One direction as it is sent to: room in the peer's ring, sends without a slot, parts without bytes."""
-
-    entry: RingEntry
-    outgoing: Outgoing
-    sends: deque[Sending] = field(default_factory=deque)
-    outbox: deque[_Part] = field(default_factory=deque)
-    waits_from: float = 0.0
-    """Since when its first send waits for a slot, ns."""
-    looking: bool = False
-    """A credit has come, which the look that is under way will see."""
-
-    def cancel(self) -> None:
-        """The kernel was stopped: forget sends that wait for a slot. Those under way resume nothing."""
-        for sending in (*self.sends, *(part.sending for part in self.outbox)):
-            sending.goes_on = None
-        self.sends.clear()
-
-
 class QueueSender:
     """Carries out the sends of ``owner`` through ``dma`` and its queue channel."""
 
@@ -77,7 +46,7 @@ class QueueSender:
         self._poll_ns = owner.number("poll_ns") if polls else 0.0
         """How long a look for credits takes, ns; 0 where they wake a send that waits."""
 
-    def send(self, queue: SendQueue, command: Send, goes_on: GoesOn, t_ready: float) -> None:
+    def send(self, queue: Outgoing, command: Send, goes_on: GoesOn, t_ready: float) -> None:
         """Carry out ``command``, submitted at ``t_ready``; ``goes_on`` when it is posted."""
         left = split(command.message.nbytes, queue.entry.slot_bytes)
         sending = Sending(command, goes_on, t_ready, self._snapshot(command), left, next(left, None))
@@ -86,7 +55,7 @@ class QueueSender:
             self._give_parts(queue, waited=False)
         self._post(queue, -1)
 
-    def _post(self, queue: SendQueue, by: int) -> None:
+    def _post(self, queue: Outgoing, by: int) -> None:
         """Let the kernel go on, after the end of ``by``, if its send has room among those that wait."""
         if not queue.sends or len(queue.sends) > queue.entry.slots:
             return
@@ -113,9 +82,9 @@ class QueueSender:
         command.op.after.append((op.id, "part"))
         return op
 
-    def credit_arrived(self, queue: SendQueue, credit: QueueCredit, transaction: int) -> None:
+    def credit_arrived(self, queue: Outgoing, credit: QueueCredit, transaction: int) -> None:
         """A credit of ``queue`` has come, with ``transaction``."""
-        queue.outgoing.give(credit, transaction)
+        queue.give(credit, transaction)
         if not self._poll_ns:
             self._give_parts(queue, waited=True)
         elif queue.sends and not queue.looking:
@@ -124,15 +93,14 @@ class QueueSender:
             looks = max(1, ceil((now - begun) / self._poll_ns))
             self._owner.clock.call_at(max(now, begun + looks * self._poll_ns), self._look, queue)
 
-    def _look(self, queue: SendQueue) -> None:
+    def _look(self, queue: Outgoing) -> None:
         """The end of a look that sees credits."""
         queue.looking = False
         self._give_parts(queue, waited=True)
 
-    def _give_parts(self, queue: SendQueue, *, waited: bool) -> None:
+    def _give_parts(self, queue: Outgoing, *, waited: bool) -> None:
         """Take a slot for each part that is next, as long as there are free ones."""
-        outgoing = queue.outgoing
-        while queue.sends and outgoing.credits:
+        while queue.sends and queue.credits:
             sending = queue.sends[0]
             assert sending.next is not None
             (offset, nbytes), sending.next = sending.next, next(sending.left, None)
@@ -145,20 +113,20 @@ class QueueSender:
                 self._post(queue, sending.command.op.id)
         queue.waits_from = float(self._owner.clock.now)
 
-    def _give(self, queue: SendQueue, sending: Sending, offset: int, nbytes: int, *, waited: bool) -> None:
+    def _give(self, queue: Outgoing, sending: Sending, offset: int, nbytes: int, *, waited: bool) -> None:
         """A part has its slot, for which it may have ``waited``: get its bytes, and send it in order."""
-        command, outgoing = sending.command, queue.outgoing
+        command = sending.command
         op = copy_op(self._owner, command.op, "TO_SLOT", nbytes)
         if waited:
-            op.after.append((outgoing.freed_by, "credit"))
-        address = outgoing.take()
+            op.after.append((queue.freed_by, "credit"))
+        address = queue.take()
         index, ring_bytes = offset // queue.entry.slot_bytes, queue.entry.nbytes
         token = QueueToken(address, nbytes, command.message, index, op, ring_bytes)
-        part = _Part(sending, token, outgoing.credit if waited else -1)
-        queue.outbox.append(part)
+        token.sending, token.parent = sending, queue.credit if waited else -1
+        queue.outbox.append(token)
 
         def ready() -> None:
-            part.ready = True
+            token.ready = True
             self._send_ready(queue)
 
         if nbytes:
@@ -189,15 +157,13 @@ class QueueSender:
         job = Job(read, "dma_read", ((address, nbytes),), ready, partial(self._owner.system.served, read))
         self._owner.forward(self._dma, self._dma.submit, job)
 
-    def _send_ready(self, queue: SendQueue) -> None:
+    def _send_ready(self, queue: Outgoing) -> None:
         """Give PE_DMA the parts whose bytes are there, in order."""
         while queue.outbox and queue.outbox[0].ready:
-            part = queue.outbox.popleft()
-            sending, now = part.sending, float(self._owner.clock.now)
-            part.token.op.t_ready = now
-            self._owner.forward(
-                self._dma, self._channel.send_token, part.token, queue.entry.peer, part.parent
-            )
+            token = queue.outbox.popleft()
+            sending, now = token.sending, float(self._owner.clock.now)
+            token.op.t_ready = now
+            self._owner.forward(self._dma, self._channel.send_token, token, queue.entry.peer, token.parent)
             sending.given += 1
             if sending.given == sending.command.message.parts:
                 command = sending.command

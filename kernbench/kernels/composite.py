@@ -15,7 +15,7 @@ from kernbench.kernels.issue import tl_call
 from kernbench.kernels.pointer import Pointer
 from kernbench.kernels.products import accumulator_dtype, product_shape
 from kernbench.kernels.queue_calls import Future, QueueCalls, Received
-from kernbench.program.commands import Completion, Composite, Epilogue, Wait
+from kernbench.program.commands import Completion, Composite, Wait
 from kernbench.program.operations import Operand, Order
 from kernbench.replay.math_ops import MATH_OPS
 
@@ -177,7 +177,6 @@ class CompositeCalls(QueueCalls):
         # One-dimensional math is (1, N) from here on.
         operands = [_operand(source, source.shape if gemm else shape) for source in sources]
         listed: list[dict[str, Any]] = []
-        commands: list[Epilogue] = []
         for step in steps:
             index = None
             if step.tensor is not None:
@@ -190,11 +189,6 @@ class CompositeCalls(QueueCalls):
             if step.group is not None:
                 entry["group"] = step.group
             listed.append(entry)
-            commands.append(
-                Epilogue(
-                    step.op, step.scope, None if index is None else operands[index], step.factor, step.group
-                )
-            )
         out = Operand(shape, target.dtype, address=target.address)
         size = sum(arguments.nbytes(o.shape, o.dtype) for o in (*operands, out))
         kind, name = ("gemm", "composite_gemm") if gemm else ("math", f"composite_{op_name}")
@@ -204,7 +198,7 @@ class CompositeCalls(QueueCalls):
         # Operands stay in scratch until the pipeline has read them, whatever the kernel does with its names.
         completion.then(held.clear)
         second = operands[1] if gemm else None
-        self._send(Composite(op, kind, operands[0], second, out, tile, commands, completion))
+        self._send(Composite(op, kind, operands[0], second, out, tile, completion))
         # Only what the PE has taken: one that it refuses never ends.
         self._outstanding = [*self._unfinished(), completion]
         if op.order is not None:

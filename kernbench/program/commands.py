@@ -116,31 +116,13 @@ class Cycles(Command):
 
 
 @dataclass(slots=True)
-class Epilogue:
-    """One epilogue step of a composite.
-
-    ``op``: bias, relu, gelu, silu, scale, dequant, residual or an elementwise operation. ``scope``:
-    ``k_tile`` (on the partial product of every K tile, before it is accumulated), ``output_tile`` (once
-    per output tile, after the last K tile) or ``kernel`` (once, over the whole output, with the last
-    tile). ``operand`` is the bias of shape (N,), the residual of shape (M, N) or the dequant scale of
-    shape (N,), when it has one; ``factor`` a scalar. With ``group`` the scale has a row for each so many
-    elements along K.
-    """
-
-    op: str
-    scope: str = "output_tile"
-    operand: Operand | None = None
-    factor: float | None = None
-    group: int | None = None
-
-
-@dataclass(slots=True)
 class Composite(Command):
     """An asynchronous tiled pipeline ``DMA_READ - FETCH - GEMM|MATH - STORE - DMA_WRITE``.
 
     ``head`` is ``"gemm"`` (a: (M, K), b: (K, N), out: (M, N)) or ``"math"`` (a and out of one shape, 1-D
     is (1, N)). An operand with a handle is pinned: it is in TCM already and its
     DMA reads are skipped. ``tile`` is (M, K, N) for gemm, (M, N) for math; ``None`` is the hardware's tile.
+    Steps of its epilogue are in the parameters of ``op`` (:func:`kernbench.replay.epilogues.apply`).
     """
 
     op: Op
@@ -149,7 +131,6 @@ class Composite(Command):
     b: Operand | None
     out: Operand
     tile: tuple[int, ...] | None = None
-    epilogue: list[Epilogue] = field(default_factory=list)
     completion: Completion = field(default_factory=Completion)
 
     def check(self, scheduler: Scheduler, queues: Queues) -> None:

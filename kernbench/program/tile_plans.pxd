@@ -38,12 +38,12 @@ cdef class PlannedEpilogue:
 @cython.locals(
     tile_m="long long", tile_k="long long", tile_n="long long", m="long long", k="long long", n="long long",
     height="long long", width="long long", fetch="long long", elements="long long", step=PlannedEpilogue,
-    reads=list, maths=list, product=Stage, from_a=OperandBytes, from_b=OperandBytes, to_out=OperandBytes, transfer=OperandBytes,
+    reads=list, maths=list, sources=list, work=Stage, matrix=Matrix, source=OperandBytes, to_out=OperandBytes,
+    transfer=OperandBytes,
 )
-cdef TilePlan _gemm_tile(
-    Matrix a, Matrix b, Matrix out, tuple tile, tuple corner, object epilogue, bint last_k, bint last_tile,
+cdef TilePlan _tile(
+    Matrix a, Matrix b, Matrix out, tuple tile, tuple corner, object name, object epilogue, bint last_k, bint last_tile,
 )
 @cython.locals(buffers="long long", writes="long long", read=OperandBytes)
 cdef TilePlan _with_transfers(list reads, list stages, OperandBytes write, object out_address)
 cdef Matrix _matrix(object operand, bint by_rows)
-cdef PlannedEpilogue _step(object step, bint by_rows)

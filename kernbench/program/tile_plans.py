@@ -20,7 +20,7 @@ from kernbench.dtypes import dtype
 from kernbench.program.operations import Operand
 
 if TYPE_CHECKING:
-    from kernbench.program.commands import Composite, Epilogue
+    from kernbench.program.commands import Composite
 
 T = TypeVar("T")
 
@@ -151,27 +151,29 @@ def math(name: str, elements: int, in_bytes: int, out_bytes: int) -> TilePlan:
     return TilePlan((Stage("FETCH", in_bytes), stage, Stage("STORE", out_bytes)))
 
 
-def gemm_plan(
+def tile_plans(
     a: Matrix,
-    b: Matrix,
+    b: Matrix | None,
     out: Matrix,
-    tile: tuple[int, int, int],
+    tile: tuple[int, ...],
+    name: str = "",
     epilogue: Sequence[PlannedEpilogue] = (),
     outermost: bool = False,
 ) -> Iterator[TilePlan]:
-    """Tiles of ``out = a @ b`` in the order M, N, K. ``tile`` is (M, K, N).
+    """Tiles of ``out = a @ b`` in the order M, N, K, or without ``b`` of the element-wise operation ``name``.
 
-    ``outermost``: only the first and the last along each, among which the largest one is: tiles shrink at the
-    edges, the last K tile is written as well, and a step over the whole output comes with the last of all.
+    ``tile`` is (M, K, N), or (M, N). ``outermost``: only the first and the last along each, among which the
+    largest one is: tiles shrink at the edges, the last K tile is written as well, and a step over the whole
+    output comes with the last of all.
     """
-    tile_k = tile[1]
+    tile_k = a.cols if b is None else tile[1]
     steps_k = ceil(a.cols / tile_k)
     corners = _corners(out, tile)
     last = corners[len(corners) - 1]
     for m, n in _ends(corners) if outermost else corners:
         for k in _ends(range(steps_k)) if outermost else range(steps_k):
             corner = (m, k * tile_k, n)
-            yield _gemm_tile(a, b, out, tile, corner, epilogue, k == steps_k - 1, (m, n) == last)
+            yield _tile(a, b, out, tile, corner, name, epilogue, k == steps_k - 1, (m, n) == last)
 
 
 def _corners(out: Matrix, tile: tuple[int, ...]) -> list[tuple[int, int]]:
@@ -184,28 +186,34 @@ def _ends(values: Sequence[T]) -> Sequence[T]:
     return values if len(values) <= 2 else (values[0], values[len(values) - 1])
 
 
-def _gemm_tile(
+def _tile(
     a: Matrix,
-    b: Matrix,
+    b: Matrix | None,
     out: Matrix,
-    tile: tuple[int, int, int],
+    tile: tuple[int, ...],
     corner: tuple[int, int, int],
+    name: str,
     epilogue: Sequence[PlannedEpilogue],
     last_k: bool,
     last_tile: bool,
 ) -> TilePlan:
-    tile_m, tile_k, tile_n = tile
+    tile_m, tile_n = tile[0], tile[len(tile) - 1]
     m, k, n = corner
-    from_a = a.tile(m, k, tile_m, tile_k)
-    from_b = b.tile(k, n, tile_k, tile_n)
     to_out = out.tile(m, n, tile_m, tile_n)
     height, width = min(tile_m, out.rows - m), min(tile_n, out.cols - n)
+    if b is None:
+        sources = [(a, a.tile(m, n, tile_m, tile_n))]
+        work = Stage("MATH", elements=height * width, name=name)
+    else:
+        tile_k = tile[1]
+        sources = [(a, a.tile(m, k, tile_m, tile_k)), (b, b.tile(k, n, tile_k, tile_n))]
+        work = Stage("GEMM", block=(height, min(tile_k, a.cols - k), width), partial=not last_k)
     reads = []
-    if a.address is not None:
-        reads.append(from_a)
-    if b.address is not None:
-        reads.append(from_b)
-    fetch = from_a.nbytes + from_b.nbytes
+    fetch = 0
+    for matrix, source in sources:
+        fetch += source.nbytes
+        if matrix.address is not None:
+            reads.append(source)
     maths: list[Stage] = []
     for step in epilogue:
         if step.scope == "k_tile" or (step.scope == "output_tile" and last_k):
@@ -221,49 +229,8 @@ def _gemm_tile(
             if step.operand is not None and step.operand.address is not None:
                 reads.append(transfer)
         maths.append(Stage("MATH", 0, (), (0, 0, 0), elements, step.name))
-    block = (height, min(tile_k, a.cols - k), width)
-    product = Stage("GEMM", 0, (), block, 0, "", not last_k)
-    stages = [Stage("FETCH", fetch), product, *maths]
+    stages = [Stage("FETCH", fetch), work, *maths]
     return _with_transfers(reads, stages, to_out if last_k else None, out.address)
-
-
-def math_plan(
-    a: Matrix,
-    out: Matrix,
-    tile: tuple[int, int],
-    name: str,
-    epilogue: Sequence[PlannedEpilogue] = (),
-    outermost: bool = False,
-) -> Iterator[TilePlan]:
-    """Tiles of an element-wise ``out = f(a)`` in the order M, N. ``tile`` is (M, N).
-
-    ``outermost``: see :func:`gemm_plan`.
-    """
-    tile_m, tile_n = tile
-    corners = _corners(out, tile)
-    last = corners[len(corners) - 1]
-    for m, n in _ends(corners) if outermost else corners:
-        source = a.tile(m, n, tile_m, tile_n)
-        elements = source.nbytes // a.itemsize
-        reads = [source] if a.address is not None else []
-        fetch = source.nbytes
-        maths = [Stage("MATH", elements=elements, name=name)]
-        for step in epilogue:
-            if step.scope == "kernel":
-                if (m, n) != last:
-                    continue
-                transfer = step.transfer(0, 0, out.rows, out.cols)
-                elements = out.rows * out.cols
-            else:
-                transfer = step.transfer(m, n, tile_m, tile_n)
-            if transfer is not None:
-                fetch += transfer.nbytes
-                if step.operand is not None and step.operand.address is not None:
-                    reads.append(transfer)
-            maths.append(Stage("MATH", elements=elements, name=step.name))
-        yield _with_transfers(
-            reads, [Stage("FETCH", fetch), *maths], out.tile(m, n, tile_m, tile_n), out.address
-        )  # fmt: skip
 
 
 def _with_transfers(
@@ -296,25 +263,22 @@ def _matrix(operand: Operand, by_rows: bool) -> Matrix:
     return Matrix(rows, cols, dtype(operand.dtype).itemsize, None if pinned else operand.address, by_rows)
 
 
-def _step(step: Epilogue, by_rows: bool) -> PlannedEpilogue:
-    operand = _matrix(step.operand, by_rows) if step.operand is not None else None
-    return PlannedEpilogue(step.op, step.scope, operand, step.group)
-
-
 def tiles_of(
     command: Composite, hardware_tile: tuple[int, int, int], outermost: bool = False, by_rows: bool = False
 ) -> Iterator[TilePlan]:
     """The tiles of ``command`` in feed order; ``hardware_tile`` (M, K, N) where it names none.
 
-    ``outermost``: see :func:`gemm_plan`; ``by_rows``: see above.
+    ``outermost``: see :func:`tile_plans`; ``by_rows``: see above.
     """
-    epilogue = [_step(step, by_rows) for step in command.epilogue]
+    inputs, params = command.op.inputs, command.op.params
+    epilogue = []
+    for step in params.get("epilogue", ()):
+        index = step["operand"]
+        matrix = None if index is None else _matrix(inputs[index], by_rows)
+        epilogue.append(PlannedEpilogue(step["op"], step["scope"], matrix, step.get("group")))
     out = _matrix(command.out, by_rows)
     a = _matrix(command.a, by_rows)
-    if command.head == "gemm":
-        assert command.b is not None
-        m, k, n = command.tile or hardware_tile
-        return gemm_plan(a, _matrix(command.b, by_rows), out, (m, k, n), epilogue, outermost)
-    rows, cols = command.tile or (hardware_tile[0], hardware_tile[2])
+    b = None if command.b is None else _matrix(command.b, by_rows)
+    tile = command.tile or (hardware_tile if b is not None else (hardware_tile[0], hardware_tile[2]))
     name = command.op.name.removeprefix("composite_")
-    return math_plan(a, out, (rows, cols), name, epilogue, outermost)
+    return tile_plans(a, b, out, tile, name, epilogue, outermost)

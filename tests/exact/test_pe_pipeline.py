@@ -19,7 +19,7 @@ from kernbench.kernels import KernelCall
 from kernbench.machine.machine import Machine
 from kernbench.math_names import EPILOGUE_NAMES, MATH_NAMES
 from kernbench.program.operations import Op, Operand, Region
-from kernbench.program.tile_plans import Matrix, PlannedEpilogue, gemm_plan, math_plan
+from kernbench.program.tile_plans import Matrix, PlannedEpilogue, tile_plans
 from kernbench.replay import DataPlane
 from kernbench.replay.epilogues import EPILOGUES
 from kernbench.replay.math_ops import MATH_OPS
@@ -217,9 +217,9 @@ def test_every_k_tile_fetches_the_scales_of_its_group() -> None:
     # Of a 32 x 16, of b 16 x 32, and 32 scales.
     reads = Counter(op.nbytes for op in ops if op.stage == "DMA_READ")
     assert reads == {512 * HALF: 2 * 16, 32 * HALF: 16}
-    plan = gemm_plan(
+    plan = tile_plans(
         Matrix(32, 128, HALF, None), Matrix(128, 64, HALF, None), Matrix(32, 64, HALF, None), (32, 16, 32),
-        [PlannedEpilogue("dequant", "k_tile", Matrix(4, 64, HALF, 0), 32)],
+        epilogue=[PlannedEpilogue("dequant", "k_tile", Matrix(4, 64, HALF, 0), 32)],
     )  # fmt: skip
     reading = [stage.transfers for tile in plan for stage in tile.stages if stage.kind == "DMA_READ"]
     read = [(transfer.runs, transfer.nbytes) for (transfer,) in reading]
@@ -397,11 +397,19 @@ def test_the_largest_tile_is_among_the_outermost(sizes, tile, placed, scopes, ro
     address = [0 if one else None for one in placed]
     out = Matrix(m, n, HALF, address[2])
     steps = [PlannedEpilogue("residual", scope, Matrix(m if rows else 1, n, HALF, 0)) for scope in scopes]
-    product = Matrix(m, k, HALF, address[0]), Matrix(k, n, HALF, address[1]), out, tile, steps
-    applied = Matrix(m, n, HALF, address[0]), out, tile[:2], "exp", steps
-    for plan, given_ in ((gemm_plan, product), (math_plan, applied)):
-        largest = max(tile.buffer_bytes for tile in plan(*given_))
-        assert max(tile.buffer_bytes for tile in plan(*given_, outermost=True)) == largest
+    product = Matrix(m, k, HALF, address[0]), Matrix(k, n, HALF, address[1]), out, tile, "", steps
+    applied = Matrix(m, n, HALF, address[0]), None, out, tile[:2], "exp", steps
+    for given_ in (product, applied):
+        largest = max(tile.buffer_bytes for tile in tile_plans(*given_))
+        assert max(tile.buffer_bytes for tile in tile_plans(*given_, outermost=True)) == largest
+
+
+def test_a_step_after_one_over_the_whole_output_works_on_its_tile() -> None:
+    steps = [PlannedEpilogue("relu", "kernel"), PlannedEpilogue("gelu", "output_tile")]
+    source = Matrix(64, 32, HALF, 0)
+    *_, last = tile_plans(source, None, Matrix(64, 32, HALF, 0), (32, 32), "exp", steps)
+    elements = [(stage.name, stage.elements) for stage in last.stages if stage.kind == "MATH"]
+    assert elements == [("exp", 1024), ("relu", 2048), ("gelu", 1024)]
 
 
 def test_each_access_to_tcm_pays_its_overhead() -> None:

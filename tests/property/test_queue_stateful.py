@@ -98,7 +98,7 @@ class QueueOnTheMachine(RuleBasedStateMachine):
         sender, receiver = (
             self.rig.machine.component(f"sip0.cube0.pe{pe}.pe_ipcq")._queues for pe in (0, 1)  # type: ignore[attr-defined]
         )  # fmt: skip
-        out, into = sender["pe_E"].sending.outgoing, receiver["pe_W"].receiving.incoming
+        out, into = sender["pe_E"].sending, receiver["pe_W"].receiving
         assert out.credits == self.slots
         tokens = sum(parts_of(len(message), self.slot_bytes) for message in self.received)
         assert out.sent == out.freed == into.arrived == into.head == into.cursor == into.tail == tokens

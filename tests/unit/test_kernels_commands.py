@@ -258,7 +258,7 @@ def test_gemm_composite():
             {"op": "residual", "scope": "output_tile", "operand": 4, "factor": None},
         ],
     }
-    assert [(e.op, e.scope, e.factor) for e in command.epilogue] == [
+    assert [(e["op"], e["scope"], e["factor"]) for e in command.op.params["epilogue"]] == [
         ("bias", "k_tile", None),
         ("relu", "output_tile", None),
         ("scale", "kernel", 0.5),
@@ -268,7 +268,7 @@ def test_gemm_composite():
     # The same objects: what the PE learns about an operand is known to the record.
     assert command.op.inputs[0] is command.a
     assert command.op.inputs[1] is command.b
-    assert command.op.inputs[2] is command.epilogue[0].operand
+    assert command.op.params["epilogue"][0]["operand"] == 2
     assert command.op.output is command.out
     assert isinstance(wait, Wait)
     assert wait.completions == [command.completion]
