@@ -1,9 +1,10 @@
-"""``tl.atomic_add``: what it asks of the PE, and what it means to memory, to numpy and to races."""
+"""Atomic accesses: what ``tl.atomic_add`` asks of the PE, and what all mean to memory and to races."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from kernbench.replay.numeric import cast, widen
 from kernbench.replay.semantics import Array, means, pieces_of
 
 _SEM, _SCOPE = ("acq_rel", "release", "acquire", "relaxed"), ("gpu", "sys", "cta")
-_RELEASES = ("acq_rel", "release")
+RELEASES = ("acq_rel", "release")
 
 
 class AtomicCalls(MemoryCalls):
@@ -60,9 +61,7 @@ class AtomicCalls(MemoryCalls):
             strides: As in ``store``; no element may be there twice.
             boundary_check: As in ``store``.
         """
-        for argument, word, known in (("sem", sem, _SEM), ("scope", scope, _SCOPE)):
-            if word not in known:
-                raise BadArgumentError(argument, f"{shown(word)} is not one of {', '.join(map(repr, known))}")
+        check_order(sem, scope)
         handle = self._stored("val", val, ptr, mask, dtype, strides)
         if dtype is None and not isinstance(ptr, Pointer | BlockPointer):
             dtype = handle.dtype
@@ -75,23 +74,52 @@ class AtomicCalls(MemoryCalls):
         inputs = (handle.operand(), target, *masks)
         op = self._op(self._next_op_id(), "memory", "atomic_add", inputs, target, params, block.nbytes)
         if op.order is not None:
-            op.order.atomic, op.order.releases = True, sem in _RELEASES
+            op.order.atomic, op.order.releases = True, sem in RELEASES
         self._send(Store(op, block.runs) if block.runs else Define(op))
 
 
-@means("memory", "atomic_add")
-def _add(op: Op, inputs: Sequence[Array]) -> Array:
-    """What memory holds afterwards: floats are added in f32, integers in i64, and rounded once."""
-    before = inputs[1]
+def check_order(sem: object, scope: object) -> None:
+    """Refuse words that say nothing of the order of an atomic access."""
+    for argument, word, known in (("sem", sem, _SEM), ("scope", scope, _SCOPE)):
+        if word not in known:
+            raise BadArgumentError(argument, f"{shown(word)} is not one of {', '.join(map(repr, known))}")
+
+
+_CHANGES: dict[str, Any] = {
+    **{"atomic_add": np.add, "atomic_max": np.fmax, "atomic_min": np.fmin, "atomic_xchg": None},
+    **{"atomic_and": np.bitwise_and, "atomic_or": np.bitwise_or, "atomic_xor": np.bitwise_xor},
+}
+"""What each does with old and new values; None: the new one stays."""
+
+
+def _change(op: Op, inputs: Sequence[Array]) -> Array:
+    """What memory holds afterwards: floats are changed in f32, integers in i64, and rounded once.
+
+    With ``places`` in the parameters, ``chosen`` elements of the block go there, several to one in turn.
+    """
+    before, change = inputs[1], _CHANGES[op.name]
     target = dtypes.dtype(op.inputs[1].dtype)
     block = np.broadcast_to(inputs[0], op.inputs[0].shape)
-    more = cast(pieces_of(op, block), target.name).reshape(before.shape)
     wide = widen if target.is_float else _as_i64
-    after = wide(before) + wide(more)
+    places = op.params.get("places")
+    if places is not None:
+        after = np.array(wide(before)).reshape(-1)
+        values = wide(cast(block.reshape(-1)[op.params["chosen"]], target.name))
+        if change is None:
+            after[places] = values
+        else:
+            change.at(after, places, values)
+        return after
+    more = wide(cast(pieces_of(op, block), target.name).reshape(before.shape))
+    after = more if change is None else change(wide(before), more)
     if len(inputs) > 2:
         mask = pieces_of(op, np.broadcast_to(inputs[2], op.inputs[0].shape)).reshape(before.shape)
         after = np.where(mask != 0, after, wide(before))
     return after
+
+
+for _name in _CHANGES:
+    means("memory", _name)(_change)
 
 
 def _as_i64(array: Array) -> Array:

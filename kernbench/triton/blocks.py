@@ -13,13 +13,13 @@ from kernbench.kernels.arguments import BadArgumentError
 from kernbench.kernels.handles import TensorHandle
 from kernbench.kernels.issue import tl_call
 from kernbench.kernels.tl import Language
-from kernbench.triton.memory import TritonMemory
+from kernbench.triton.atomics import AtomicCalls
 from kernbench.triton.operands import MASKS
 from kernbench.triton.pointers import Ptr
 from kernbench.triton.values import INT64, Int, Known, Truth, data_of
 
 
-class BlockCalls(TritonMemory):
+class BlockCalls(AtomicCalls):
     """arange, zeros, full, cast, views, where, maximum and minimum."""
 
     @tl_call

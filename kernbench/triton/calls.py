@@ -20,8 +20,8 @@ from kernbench.kernels.pointer import Pointer
 from kernbench.kernels.products import accumulate
 from kernbench.kernels.thread import KernelGreenlet
 from kernbench.kernels.tl import Language
-from kernbench.triton.along import AlongCalls
 from kernbench.triton.pointers import BlockPtr, Ptr
+from kernbench.triton.rearranging import RearrangingCalls
 from kernbench.triton.values import Int, Known, data_of
 
 Grid = tuple[int, int, int]
@@ -38,7 +38,7 @@ def current(name: str) -> TritonLanguage:
     )
 
 
-class TritonLanguage(AlongCalls):
+class TritonLanguage(RearrangingCalls):
     """``tl`` of a kernel under ``@triton.jit``: Triton's meaning of what both languages have."""
 
     def __init__(self, *given: Any) -> None:
@@ -85,6 +85,11 @@ class TritonLanguage(AlongCalls):
     ) -> Any:
         """``input @ other``, added to ``acc`` in place where that is given; sums are f32, or i32."""
         x, y = self._handle("input", input), self._handle("other", other)
+        if x.ndim == y.ndim == 3 and x.shape[0] == y.shape[0]:
+            sums = [None if acc is None else acc[n] for n in range(x.shape[0])]
+            return self.stacked(
+                [self.dot(x[n], y[n], one, out_dtype=out_dtype) for n, one in enumerate(sums)]
+            )
         if acc is None:
             return Language.dot(self, x, y, None, "i32" if x.dtype in ("i8", "i32") else str(out_dtype))
         return accumulate(self, x, y, self._handle("acc", acc))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
@@ -35,6 +36,8 @@ def _call(name: str) -> Any:
 globals().update({name: _call(name) for name in CALLS})
 globals().update(BY_NAME)
 math = SimpleNamespace(**{name: globals()[name] for name in MATH})
+_libdevice = SimpleNamespace(**vars(math), tanh=_call("tanh"), pow=_call("pow"))
+extra = SimpleNamespace(libdevice=_libdevice, cuda=SimpleNamespace(libdevice=_libdevice))
 
 
 def _hint(x: Any = None, *_: Any) -> Any:
@@ -67,7 +70,8 @@ def swizzle2d(i: Any, j: Any, size_i: Any, size_j: Any, size_g: Any) -> Any:
 
 
 def _smaller(a: Any, b: Any) -> Any:
-    return min(a, b) if isinstance(a, int) and isinstance(b, int) else globals()["minimum"](a, b)
+    both = isinstance(a, int) and isinstance(b, int)
+    return builtins.min(a, b) if both else globals()["minimum"](a, b)
 
 
 def __getattr__(name: str) -> NoReturn:

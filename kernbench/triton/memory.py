@@ -109,14 +109,7 @@ class TritonMemory(Operands):
         if not what.runs:
             return
         dtype = ptr.base.dtype
-        tl = cast("TritonLanguage", self)
-        if arguments.is_scalar(value):
-            handle = Language.full(self, shape, arguments.scalar("value", value), dtype)
-        else:
-            handle = tl.cast(self._handle("value", value), dtype)
-            if handle.shape != shape and int(np.prod(handle.shape)) == int(np.prod(shape)):
-                handle = Language.reshape(self, handle, shape)
-            handle = tl.broadcast_to(handle, shape)
+        handle = self._written("value", value, shape, dtype)
         output = Operand(shape, dtype, address=what.runs[0][0])
         params: dict[str, Any] = {}
         if what.last is not None:
@@ -124,6 +117,17 @@ class TritonMemory(Operands):
         size = what.elements * dtypes.SIZES[dtype]
         op = self._op(self._next_op_id(), "memory", "dma_write", (handle.operand(),), output, params, size)
         self._send(Store(op, what.runs))
+
+    def _written(self, argument: str, value: Any, shape: tuple[int, ...], dtype: str) -> TensorHandle:
+        """What is written to a block of ``shape``: ``value``, in its type and as large."""
+        if arguments.is_scalar(value):
+            return Language.full(self, shape, arguments.scalar(argument, value), dtype)
+        tl = cast("TritonLanguage", self)
+        handle: TensorHandle = tl.cast(self._handle(argument, value), dtype)
+        if handle.shape != shape and int(np.prod(handle.shape)) == int(np.prod(shape)):
+            handle = Language.reshape(self, handle, shape)
+        found: TensorHandle = tl.broadcast_to(handle, shape)
+        return found
 
     def _scalar(self, handle: TensorHandle) -> Any:
         """A loaded integer as the kernel calculates with it; a handle where memory holds a computed one."""

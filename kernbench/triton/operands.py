@@ -22,16 +22,20 @@ from kernbench.triton.values import Int, Known, dtype
 Array = np.ndarray[Any, Any]
 
 METHODS = frozenset(
-    ("abs", "argmax", "argmin", "broadcast_to", "cast", "ceil", "cos", "cumprod", "cumsum",
-     "erf", "exp", "exp2", "expand_dims", "flip", "floor", "log", "log2", "max", "min", "permute", "ravel",
-     "reshape", "rsqrt", "sigmoid", "sin", "softmax", "sqrt", "store", "sum", "trans", "view",
-     "logical_and", "logical_or")
+    ("abs", "argmax", "argmin", "associative_scan", "atomic_add", "atomic_and", "atomic_cas", "atomic_max",
+     "atomic_min", "atomic_or", "atomic_xchg", "atomic_xor", "broadcast_to", "cast", "ceil", "cos", "cumprod",
+     "cumsum", "erf", "exp", "exp2", "expand_dims", "flip", "floor", "gather", "histogram", "log", "log2",
+     "logical_and", "logical_or", "max", "min", "permute", "ravel", "reduce", "reshape", "rsqrt", "sigmoid",
+     "sin", "softmax", "sort", "split", "sqrt", "store", "sum", "trans", "view", "xor_sum")
 )  # fmt: skip
 """Calls that are also methods of what a kernel calculates with."""
 
 
 MASKS = frozenset(("equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_not"))
 """Operations whose results are masks."""
+
+
+_INSTEAD = {"to": "a pointer keeps its type: pass the tensor in the type that is wanted"}
 
 
 class Operands(AheadLanguage):
@@ -102,4 +106,4 @@ class Operands(AheadLanguage):
             return dtype(value.dtype)
         if isinstance(value, TensorHandle):
             return None
-        raise no_attribute(repr(value), name, [*METHODS, *dir(type(value))])
+        raise no_attribute(repr(value), name, [*METHODS, *dir(type(value))], _INSTEAD)

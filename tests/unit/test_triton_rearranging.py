@@ -1,0 +1,162 @@
+"""Sorts, scans, reductions by a function, batched products and atomics of Triton kernels against numpy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kernbench as kb
+import kernbench.triton as triton
+import kernbench.triton.language as tl
+from kernbench.errors import KernelError
+from kernbench.kernels import interpret
+
+N = 16
+X = np.array([3, -1, 4, 1, -5, 9, 2, 6, 5, 3, -5, 8, 9, 7, 9, 3], np.int32)
+TABLE = X.reshape(4, 4)
+
+
+def of(body: Any, x: np.ndarray[Any, Any], size: int = N) -> np.ndarray[Any, Any]:
+    """What a kernel writes that stores ``body`` of all that ``x`` holds, read as a row of 16 or 4 by 4."""
+
+    @triton.jit
+    def kernel(x, out, ROWS: tl.constexpr, COUNT: tl.constexpr):
+        block = tl.load(x + tl.arange(0, N))
+        block = tl.reshape(block, (ROWS, N // ROWS)) if ROWS > 1 else block
+        tl.store(out + tl.arange(0, COUNT), tl.ravel(body(block)))
+
+    rows = x.shape[0] if x.ndim > 1 else 1
+    flat, out = x.reshape(-1), np.zeros(size, x.dtype)
+    got = kb.run_kernel(kernel[(1,)], flat, out=out, topology="minimal", ROWS=rows, COUNT=size)
+    again = np.zeros(size, x.dtype)
+    interpret(kernel[(1,)], flat, again, ROWS=rows, COUNT=size)
+    assert (got.output == again).all()
+    return got.output
+
+
+@triton.jit
+def first_negative(a, b):
+    return tl.where(a < 0, a, b)
+
+
+CASES: dict[str, tuple[Any, Any, int]] = {
+    "sort": (lambda x: tl.sort(x), lambda x: np.sort(x), N),
+    "sort descending": (lambda x: x.sort(descending=True), lambda x: np.sort(x)[..., ::-1], N),
+    "topk": (lambda x: tl.topk(x, 4), lambda x: np.sort(x)[..., ::-1][..., :4], 4),
+    "flip": (lambda x: tl.flip(x), lambda x: x[..., ::-1], N),
+    "gather": (lambda x: tl.gather(x, 15 - tl.arange(0, N), 0), lambda x: x[15 - np.arange(N)], N),
+    "histogram": (lambda x: tl.histogram(x, 10), lambda x: np.bincount(x[x >= 0], minlength=10), 10),
+    "cat": (lambda x: tl.cat(x, x + 1), lambda x: np.concatenate([x, x + 1]), 2 * N),
+    "interleave": (lambda x: tl.interleave(x, -x), lambda x: np.stack([x, -x], -1).ravel(), 2 * N),
+    "join, split": (lambda x: tl.split(tl.join(x, x * 2))[1], lambda x: x * 2, N),
+    "xor_sum": (lambda x: tl.xor_sum(x, 0), lambda x: np.bitwise_xor.reduce(x), 1),
+    "reduce": (lambda x: tl.reduce(x, 0, lambda a, b: a * 2 + b - a), lambda x: x.sum(), 1),
+    "reduce in order": (lambda x: tl.reduce(x, 0, first_negative), lambda x: x[x < 0][0], 1),
+    "scan": (lambda x: tl.associative_scan(x, 0, lambda a, b: a + b), lambda x: np.cumsum(x), N),
+    "scan back": (
+        lambda x: tl.associative_scan(x, 0, lambda a, b: tl.maximum(a, b), reverse=True),
+        lambda x: np.maximum.accumulate(x[::-1])[::-1],
+        N,
+    ),
+    "cumsum back": (lambda x: tl.cumsum(x, 0, reverse=True), lambda x: np.cumsum(x[::-1])[::-1], N),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_call_is_what_numpy_makes_of_it(name: str) -> None:
+    body, reference, size = CASES[name]
+    assert (of(body, X, size) == reference(X)).all()
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_functions_combine_along_any_axis(axis: int) -> None:
+    assert (of(lambda x: tl.reduce(x, axis, lambda a, b: a + b), TABLE, 4) == TABLE.sum(axis)).all()
+    scanned = of(lambda x: tl.associative_scan(x, axis, lambda a, b: a + b), TABLE)
+    assert (scanned == TABLE.cumsum(axis).ravel()).all()
+
+
+def test_a_function_of_several_blocks_gives_several() -> None:
+    def best(x):
+        def larger(a, i, b, j):
+            return tl.where(a >= b, a, b), tl.where(a >= b, i, j)
+
+        return tl.reduce((x, tl.arange(0, N)), 0, larger)[1]
+
+    assert of(best, X, 1) == X.argmax()
+
+
+def test_products_of_a_batch() -> None:
+    @triton.jit
+    def kernel(x, out):
+        at = tl.arange(0, 2)[:, None, None] * 16 + tl.arange(0, 4)[:, None] * 4 + tl.arange(0, 4)[None, :]
+        block = tl.load(x + at)
+        tl.store(out + at, tl.dot(block, block, tl.dot(block, block)))
+
+    x = np.arange(32, dtype=np.float32).reshape(2, 4, 4)
+    done = kb.run_kernel(kernel[(1,)], x, out=np.zeros_like(x), topology="minimal")
+    assert (done.output == 2 * (x @ x)).all()
+
+
+@pytest.mark.parametrize("pes", [1, 8])
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("add", np.add),
+        ("max", np.maximum),
+        ("min", np.minimum),
+        ("and", np.bitwise_and),
+        ("or", np.bitwise_or),
+    ],
+)
+def test_atomics_of_all_blocks_take_effect_duplicates_too(name: str, change: Any, pes: int) -> None:
+    call = f"atomic_{name}"
+
+    @triton.jit
+    def kernel(x, out):
+        at = tl.program_id(0) * 8 + tl.arange(0, 8)
+        getattr(tl, call)(out + at % 3, tl.load(x + at), mask=at != 5)
+
+    out, expected = np.full(8, 2, np.int32), np.full(8, 2, np.int32)
+    for at in range(N):
+        if at != 5:
+            expected[at % 3] = change(expected[at % 3], X[at])
+    policy = kb.DPPolicy(pe="row_wise", num_cubes=1, num_pes=pes)
+    done = kb.run_kernel(kernel[(2,)], X, out=out, dp=policy)
+    assert (done.output == expected).all()
+    assert done.run.verdict != "race"
+
+
+def test_the_old_value_of_an_atomic_is_an_error_where_it_is_used() -> None:
+    @triton.jit
+    def kernel(x, out):
+        tl.store(out, tl.atomic_add(x, 1) + 1)
+
+    with pytest.raises(KernelError, match=r"tl.atomic_add, what memory held before, does not travel back"):
+        interpret(kernel[(1,)], X.copy(), np.zeros(1, np.int32))
+
+
+def test_rows_and_columns_in_the_order_of_groups() -> None:
+    @triton.jit
+    def kernel(out):
+        for n in range(24):
+            row, column = tl.swizzle2d(n // 4, n % 4, 6, 4, 4)
+            tl.store(out + n, row * 4 + column)
+
+    out = np.zeros(24, np.int32)
+    interpret(kernel[(1,)], out)
+    first = [(row, column) for column in range(4) for row in range(4)]
+    rest = [(row, column) for column in range(4) for row in range(4, 6)]
+    assert out.tolist() == [row * 4 + column for row, column in first + rest]
+
+
+def test_functions_of_the_device_library() -> None:
+    @triton.jit
+    def kernel(x, out):
+        at = tl.arange(0, N)
+        tl.store(out + at, tl.extra.cuda.libdevice.tanh(tl.load(x + at)) + tl.math.exp(tl.load(x + at)))
+
+    x, out = X.astype(np.float32), np.zeros(N, np.float32)
+    interpret(kernel[(1,)], x, out)
+    assert np.allclose(out, np.tanh(x) + np.exp(x))
