@@ -47,7 +47,7 @@ def main(folder: Path) -> None:
             text = file.read_text(encoding="utf-8").replace(kept, "").replace("/store", ".kernbench")
             file.write_text(text, encoding="utf-8")
             print(file)
-        print(kb.open_run("last", store).timeline(rows=2).save(folder / "timeline.svg"))
+        print(*kb.open_run("last", store).export("timeline", folder / "timeline.svg", rows=2))
 
 
 if __name__ == "__main__":

@@ -13,15 +13,16 @@ import pytest
 PROGRAM = """
 import json, re, sys
 from werkzeug.test import Client
-from kernbench import api
+import kernbench as kb
+from kernbench.api.stores import borrowed
 from kernbench.web.app import App
 
 def resident_mb():
     return int(re.search(r"VmRSS:\\s*(\\d+) kB", open("/proc/self/status").read())[1]) / 1024
 
-with api.borrowed(sys.argv[1]) as store:
+with borrowed(sys.argv[1]) as store:
     client, runs = Client(App(store)), [info["id"] for info in store.runs()]
-    asked = [q["name"] for q in api.questions() if all(p["default"] is not None for p in q["params"])]
+    asked = [q["name"] for q in kb.questions() if all(p["default"] is not None for p in q["params"])]
     found = [resident_mb()]
     for name in asked[:24]:
         for run in runs:
