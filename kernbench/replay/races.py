@@ -54,9 +54,11 @@ class Knowledge:
 
     def of(self, thread: ThreadKey) -> int:
         """The last epoch of ``thread`` that comes before, 0 for none."""
-        if thread in self.over or (thread[0], thread[1][:3]) in self.over:
+        kernel = (thread[0], thread[1][:3])  # all blocks of one that is over
+        if kernel in self.over:
             return END
-        return self._all().get(thread, 0)
+        known = self._all()
+        return END if known.get(kernel) == END else known.get(thread, 0)
 
     def _all(self) -> dict[ThreadKey, int]:
         # Without recursion: a kernel may have received thousands of messages.

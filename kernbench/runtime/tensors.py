@@ -39,7 +39,6 @@ INSTEAD = {
     "float": "use .to(torch.float32)",
     "half": "use .to(torch.float16)",
     "data_ptr": "pass the tensor itself to torch.launch",
-    "stride": "tensors are row-major; pass the strides that a kernel needs as numbers",
     "contiguous": "leave it out: tensors are row-major",
     "view": "reshape the array before torch.from_numpy",
     "reshape": "reshape the array before torch.from_numpy",
@@ -122,6 +121,19 @@ class Tensor:
     def numel(self) -> int:
         """Number of elements."""
         return math.prod(self.shape)
+
+    def stride(self, dim: int | None = None) -> int | tuple[int, ...]:
+        """Elements from one to the next along ``dim``, or along each: tensors are row-major."""
+        steps = tuple(math.prod(self.shape[axis + 1 :]) for axis in range(self.ndim))
+        return steps if dim is None else steps[dim]
+
+    def element_size(self) -> int:
+        """Bytes per element."""
+        return self.itemsize
+
+    def is_contiguous(self) -> bool:
+        """True: tensors are row-major."""
+        return True
 
     def __len__(self) -> int:
         return self.shape[0]

@@ -11,6 +11,8 @@ import kernbench as kb
 import kernbench.triton as triton
 import kernbench.triton.language as tl
 from kernbench.errors import KernelError, UsageError
+from kernbench.replay.races import END, RaceDetector
+from kernbench.replay.tensor_names import TensorNames
 from kernbench.runtime import DPPolicy
 from tests.small_contexts import make
 
@@ -55,6 +57,14 @@ def test_every_block_runs_once_whatever_the_number_of_pes() -> None:
         return out.numpy()
 
     assert (on_machine(program) == np.arange(24) + 300).all()
+
+
+def test_tensors_have_what_wrappers_of_kernels_ask_for() -> None:
+    def program(torch: Any) -> Any:
+        x = torch.zeros(2, 3, 4)
+        return x.stride(), x.stride(0), x.stride(-1), x.element_size(), x.is_contiguous(), x.numel()
+
+    assert on_machine(program) == ((12, 4, 1), 12, 1, 2, True, 24)
 
 
 def test_a_grid_may_be_worked_out_from_the_arguments_and_parameters_too() -> None:
@@ -116,6 +126,16 @@ def test_blocks_that_clash_are_a_race_also_on_one_pe(pes: int) -> None:
     done = kb.run_kernel(clash[(3,)], np.ones(8, np.float32), out=out, dp=policy)
     assert done.run.verdict == "race"
     assert "(block 1)" in done.run.problem
+
+
+def test_blocks_of_a_launch_before_are_over_also_by_way_of_another_launch() -> None:
+    detector = RaceDetector(TensorNames())
+    targets = [[(0, 0, 5)], [(0, 0, 0)], [(0, 0, 0), (0, 0, 1)], [(0, 0, 0), (0, 0, 1)]]
+    for launch, places in enumerate(targets):
+        detector.launch_submitted(places)
+        threads = [detector.thread(launch, place) for place in places]
+    for launch, known in ((0, 0), (1, END), (2, END)):
+        assert detector.block(threads[0], 7).clock.of((launch, (0, 0, targets[launch][0][2], 3))) == known
 
 
 def test_the_best_configuration_is_found_and_taken() -> None:
