@@ -18,14 +18,10 @@ from kernbench import notebook as notebook
 from kernbench.later import Later
 from kernbench.version import __version__ as __version__
 
-_TRITON = {
-    "jit": "a kernel is a plain function, without a decorator",
-    "Config": "@kernbench.autotune takes dicts, such as configs=[{'BLOCK': 64}]",
-    "heuristics": "compute the value in Python before the launch",
-    "cdiv": "it is tl.cdiv in kernels; on the host write -(-a // b)",
-    "next_power_of_2": "write 1 << (n - 1).bit_length()",
-    "testing": "time is simulated and exact: kernbench.run_kernel(...).latency_ns",
-}
+_TRITON = dict.fromkeys(
+    ("jit", "Config", "heuristics", "cdiv", "next_power_of_2", "testing"),
+    "kernels of Triton are for 'import kernbench.triton as triton'; others are plain functions",
+)
 _later = Later(__name__, __file__)
 __dir__ = _later.names
 

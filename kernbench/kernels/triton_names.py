@@ -35,7 +35,7 @@ ELSEWHERE = {
     "reduce": "use tl.sum, tl.max, tl.min, tl.argmax or tl.argmin",
     "dot_scaled": "use tl.composite('gemm', ...) with a dequant epilogue",
     "make_tensor_descriptor": "use tl.make_block_ptr",
-    "jit": "a kernel is a plain function, without a decorator",
+    "jit": "it is for kernels of Triton, import kernbench.triton as triton; others are plain functions",
     "float64": "use tl.float32: the engines have no f64",
     "float8e4nv": "use tl.int8 with a dequant epilogue, or tl.float16",
     "float8e5": "use tl.int8 with a dequant epilogue, or tl.float16",

@@ -53,7 +53,8 @@ class TritonMemory(Operands):
             padding_option: ``"zero"`` or ``"nan"``: what elements outside of the array hold.
             cache_modifier: Triton's; without effect, as is the next.
             eviction_policy: Triton's.
-            volatile: Another PE may write the block meanwhile: this is no race.
+            volatile: Another PE may write the block meanwhile: this is no race. The kernel waits, and what
+                came before the store that is seen comes before what follows.
         """
         ptr, keep = self._chosen(pointer, mask, boundary_check)
         if padding_option not in ("", "zero", "nan"):
@@ -80,6 +81,9 @@ class TritonMemory(Operands):
             op.order.volatile = True
         self._send(Load(op, what.runs))
         handle = self._result(op, room)
+        if volatile:
+            self._wait_for(handle)
+            self._saw(op)
         if ptr.shape == () and dtype in ("i8", "i32"):
             return self._scalar(handle)
         return handle

@@ -112,6 +112,7 @@ def test_shards_that_are_apart_are_refused() -> None:
         (lambda x: clash.warmup(x, x, grid=(1,)), "warmup compiles for a GPU"),
         (lambda x: triton.jit(3), "3 is not a function"),
         (lambda x: triton.autotune([{"B": 1}])(clash), "give a list of triton.Config"),
+        (lambda x: triton.Config({}, pre_hook=print), "Config: pre_hook= is not carried out; prepare"),
     ],
 )
 def test_a_bad_launch_says_what_is_wrong(launch: Any, message: str) -> None:
@@ -136,6 +137,25 @@ def test_blocks_of_a_launch_before_are_over_also_by_way_of_another_launch() -> N
         threads = [detector.thread(launch, place) for place in places]
     for launch, known in ((0, 0), (1, END), (2, END)):
         assert detector.block(threads[0], 7).clock.of((launch, (0, 0, targets[launch][0][2], 3))) == known
+
+
+@triton.jit
+def passed_on(data, flag):
+    if tl.program_id(0) == 0:
+        tl.store(data, 7)
+        tl.atomic_add(flag, 1)
+    else:
+        while tl.load(flag, volatile=True) == 0:
+            pass
+        tl.store(data + 1, tl.load(data) + 1)
+
+
+def test_what_came_before_a_store_that_a_volatile_load_saw_is_no_race() -> None:
+    policy = DPPolicy(pe="row_wise", num_cubes=1, num_pes=2)
+    flag = np.zeros(2, np.int32)
+    done = kb.run_kernel(passed_on[(2,)], np.zeros(2, np.int32), flag, dp=policy)
+    assert done.arrays[0].tolist() == [7, 8]
+    assert done.run.verdict != "race", done.run.problem
 
 
 def test_the_best_configuration_is_found_and_taken() -> None:
