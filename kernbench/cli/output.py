@@ -141,9 +141,9 @@ def print_csv(columns: Sequence[str], rows: Iterable[Row]) -> None:
 def print_table(columns: Sequence[str | Column], rows: Iterable[Row]) -> None:
     """Aligned columns: fitted to the terminal, or in full width when stdout is a pipe or a file."""
     known = [one if isinstance(one, Column) else column(one) for one in columns]
-    values = [[shown(cell) for cell in row] for row in as_shown(known, rows)]
-    numeric = [any(is_number(row[index]) for row in values) for index in range(len(columns))]
-    cells = [[_text(cell) for cell in row] for row in values]
+    listed = list(rows)
+    numeric = [any(is_number(row[index]) for row in listed) for index in range(len(columns))]
+    cells = [[_text(shown(cell)) for cell in row] for row in as_shown(known, listed)]
     on_terminal = sys.stdout.isatty()
     names = [one.title for one in known]
     made = table(names, cells, numeric, shutil.get_terminal_size().columns if on_terminal else None)

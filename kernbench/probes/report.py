@@ -91,7 +91,7 @@ class ProbeReport:
                 [
                     *(row.case.name, row.case.op, len(row.case.route.links), m.actual_ns, m.prediction.ns),
                     *m.prediction.end.shares,
-                    *(m.effective_gbs, m.prediction.bottleneck_gbs, f"{m.utilisation:.1%}"),
+                    *(m.effective_gbs, m.prediction.bottleneck_gbs, m.utilisation),
                 ]
             )
         return columns, cells
@@ -103,7 +103,7 @@ class ProbeReport:
         for row in self._of(category):
             used = [row.by_size[size] for size in self.sizes]
             limit = used[0].prediction.bottleneck_gbs
-            cells.append([row.case.name, row.case.op, limit, *(f"{m.utilisation:.1%}" for m in used)])
+            cells.append([row.case.name, row.case.op, limit, *(m.utilisation for m in used)])
         return columns, cells
 
     def ways(self) -> Iterator[str]:

@@ -14,7 +14,6 @@ from kernbench.pgraph import number as figure
 Row = Sequence[Any]
 
 _NUMBER = re.compile(r"\d+")
-_WITH_UNIT = re.compile(r"[-+]?\d+(\.\d+)?(%| [munp]?J)")
 _JOULES = (("J", 1e12), ("mJ", 1e9), ("uJ", 1e6), ("nJ", 1e3))
 
 
@@ -99,9 +98,7 @@ def joules(pj: float) -> str:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a cell stands to the right: a number, or a text with a percentage or an energy."""
-    if isinstance(value, str):
-        return _WITH_UNIT.fullmatch(value) is not None
+    """Whether a cell stands to the right."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

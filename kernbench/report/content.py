@@ -45,7 +45,7 @@ class Column:
 
     def shown(self, value: Any) -> Any:
         """What stands for a value where people read it: a percentage, an energy with its unit, or itself."""
-        if not is_number(value) or isinstance(value, str):
+        if not is_number(value):
             return value
         if value == -1 and (sort_of(self.name) in _NUMBERS or self.name in ("route", "hop")):
             return None

@@ -22,6 +22,7 @@ from kernbench.cli.options import (
 )
 from kernbench.cli.output import emit, format_option, number, print_csv, print_json, print_table, remark, say
 from kernbench.cli.progress import running
+from kernbench.report.content import SHARE, Column
 
 if TYPE_CHECKING:
     from kernbench.sweeps.evaluating import Evaluated
@@ -144,7 +145,8 @@ def _print(fmt: str, found: Evaluated) -> None:
         if found.moved is not None:
             moved = [row for row in found.moved if row["moved"]]
             if moved:
-                print_table(_MOVED, [[_cell(name, row[name]) for name in _MOVED] for row in moved[:_SHOWN]])
+                columns = [Column(name, SHARE, signed=True) if name == "change" else name for name in _MOVED]
+                print_table(columns, [[_cell(row[name]) for name in _MOVED] for row in moved[:_SHOWN]])
             say(f"{len(moved)} of {len(found.moved)} points moved\n")
         for note in found.notes:
             say(f"note: {note}")
@@ -154,7 +156,5 @@ def _print(fmt: str, found: Evaluated) -> None:
             remark(f"{point['bench']} {point['params']}: {point['error']}")
 
 
-def _cell(name: str, value: Any) -> Any:
-    if name == "change":
-        return None if value is None else f"{value:+.1%}"
+def _cell(value: Any) -> Any:
     return " ".join(f"{key}={item}" for key, item in value.items()) if isinstance(value, dict) else value

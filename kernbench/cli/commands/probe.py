@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,6 +12,7 @@ from kernbench.cli.group import Command
 from kernbench.cli.options import change_options, check_option, topology_file, topology_option
 from kernbench.cli.output import format_option, number, print_csv, print_json, print_table, say
 from kernbench.cli.progress import Progress
+from kernbench.report.content import SHARE, Column
 from kernbench.sizes import read_size
 
 if TYPE_CHECKING:
@@ -97,6 +99,10 @@ def command(
         )
 
 
+def _print_shares(columns: Sequence[str], rows: Sequence[Sequence[Any]], shares: Collection[str]) -> None:
+    print_table([Column(name, SHARE) if name in shares else name for name in columns], rows)
+
+
 def _print_for_people(report: ProbeReport, with_hops: bool) -> None:
     from kernbench.probes.cases import CATEGORIES
     from kernbench.probes.report import size_text
@@ -105,10 +111,10 @@ def _print_for_people(report: ProbeReport, with_hops: bool) -> None:
     say(f"{report.topology}: {len(report.rows)} transfers of {size} and the sweep, each on an idle machine")
     for category in report.categories:
         say(f"\n{CATEGORIES[category]}, {size}: ns, formula by cause, GB/s")
-        print_table(*report.summary(category))
+        _print_shares(*report.summary(category), {"used"})
     for category in report.categories:
         say(f"\n{CATEGORIES[category]}: share of the bottleneck's bandwidth by size")
-        print_table(*report.sweep(category))
+        _print_shares(*report.sweep(category), set(map(size_text, report.sizes)))
     say("\nways, <BN: the bottleneck>")
     for line in report.ways():
         say(line)

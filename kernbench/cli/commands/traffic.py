@@ -32,12 +32,10 @@ from kernbench.cli.output import (
     say,
 )
 from kernbench.cli.progress import running
-from kernbench.report.cells import share
 
 _FLOW = ("name", "src", "dst", "op", "bytes", "offset", "count", "start_ns", "end_ns", "bandwidth_gbs",
          "wait_ns", "peak_path_gbs", "peak_fair_gbs")  # fmt: skip
 _KIND = ("kind", "links", "used", "mean_utilisation", "max_utilisation", "bytes", "wait_ns")
-_SHARES = ("mean_utilisation", "max_utilisation")
 
 
 @click.command(
@@ -132,7 +130,7 @@ def _print_for_people(run: kb.TrafficRun, top: int) -> None:
         ("links by kind", _KIND, [row for row in run.link_kinds if row["used"]]),
     ):
         say(f"\n{title}")
-        print_table(columns, [[_cell(row, column) for column in columns] for row in rows])
+        print_table(columns, [[row[column] for column in columns] for row in rows])
     from kernbench.screens import parts
 
     print_grid(replace(parts.grid(run.busiest(top)), first=top, in_summary=None))
@@ -140,7 +138,3 @@ def _print_for_people(run: kb.TrafficRun, top: int) -> None:
 
 def _peak(totals: dict[str, Any], key: str) -> str:
     return f"{number(totals[key])} GB/s, {totals['bandwidth_gbs'] / totals[key]:.1%} of it reached"
-
-
-def _cell(row: dict[str, Any], column: str) -> Any:
-    return share(row[column]) if column in _SHARES else row[column]
