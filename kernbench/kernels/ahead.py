@@ -93,6 +93,8 @@ class AheadLanguage(Language):
         self._views: dict[int, int] = {}
         """Of views of these: what they are views of."""
         self._computed_last: Completion | None = None
+        self._fence: Completion | None = None
+        """The last access that all accesses after it wait for."""
 
     def drain(self) -> None:
         """Wait for all that is under way."""
@@ -151,6 +153,8 @@ class AheadLanguage(Language):
         if len(self._flights) >= MOST_AHEAD:
             self._wait_for_oldest()
         self._flights[op.id] = flight
+        if "old" in op.params:
+            self._flights[op.params["old"].id] = flight
         flight.done.then(partial(self._landed, flight))
         self._hand_over(Ahead(command, flight.done, tuple(after)))
 
@@ -177,16 +181,21 @@ class AheadLanguage(Language):
         return after
 
     def _overlapping(self, command: Load | Store, done: Completion) -> list[Completion]:
-        """Stores, or for a store all accesses, of the same bytes that are under way."""
+        """Stores, or for a store all accesses, of the same bytes that are under way; all of a fence's."""
         runs = sorted(command.runs)
         low, high = runs[0][0], max(start + size for start, size in runs)
-        writes = isinstance(command, Store)
+        writes, fence = isinstance(command, Store), "fence" in command.op.params
         self._touched = [one for one in self._touched if not one.done.done]
         after = [
             one.done
             for one in self._touched
-            if (writes or one.writes) and one.low < high and low < one.high and _common(one.runs, runs)
+            if fence
+            or ((writes or one.writes) and one.low < high and low < one.high and _common(one.runs, runs))
         ]
+        if self._fence is not None and not self._fence.done:
+            after.append(self._fence)
+        if fence:
+            self._fence = done
         self._touched.append(_Touched(low, high, runs, writes, done))
         return after
 
@@ -226,8 +235,10 @@ class AheadLanguage(Language):
         """A command is over: its result is known as far as it was moved or is index arithmetic."""
         del self._flights[flight.op.id]
         handle = flight.result
+        if handle is not None:
+            self._flights.pop(handle.id, None)  # of an atomic access
         if handle is not None and handle._value is None:
-            value = None if self._data is None else self._data.value(flight.op.id)
+            value = None if self._data is None else self._data.value(handle.id)
             values = [one._value for one in flight.handles]
             if value is not None:
                 handle._value, handle._source = value, self._data

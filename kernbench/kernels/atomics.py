@@ -86,7 +86,13 @@ def check_order(sem: object, scope: object) -> None:
 
 
 _CHANGES: dict[str, Any] = {
-    **{"atomic_add": np.add, "atomic_max": np.fmax, "atomic_min": np.fmin, "atomic_xchg": None},
+    **{
+        "atomic_add": np.add,
+        "atomic_max": np.fmax,
+        "atomic_min": np.fmin,
+        "atomic_xchg": None,
+        "atomic_cas": None,
+    },
     **{"atomic_and": np.bitwise_and, "atomic_or": np.bitwise_or, "atomic_xor": np.bitwise_xor},
 }
 """What each does with old and new values; None: the new one stays."""
@@ -104,8 +110,13 @@ def _change(op: Op, inputs: Sequence[Array]) -> Array:
     places = op.params.get("places")
     if places is not None:
         after = np.array(wide(before)).reshape(-1)
-        values = wide(cast(block.reshape(-1)[op.params["chosen"]], target.name))
-        if change is None:
+        chosen = op.params["chosen"]
+        values = wide(cast(block.reshape(-1)[chosen], target.name))
+        if op.name == "atomic_cas":
+            expected = wide(cast(inputs[2].reshape(-1)[chosen], target.name))
+            for place, value, wanted in zip(places, values, expected, strict=True):
+                after[place] = value if after[place] == wanted else after[place]
+        elif change is None:
             after[places] = values
         else:
             change.at(after, places, values)

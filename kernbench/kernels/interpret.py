@@ -249,6 +249,10 @@ class _Program:
     def execute(self, op: Op, runs: Sequence[tuple[int, int]]) -> None:
         """Compute ``op``; ``runs`` are the bytes that a load or store moves."""
         self.receive_open()
+        old = op.params.get("old")  # of an atomic access: what reads what memory held
+        if old is not None:
+            self._locate(old.inputs[0], False, runs)
+            self._replay.carry_out(old)
         for operand, write in (*((one, False) for one in op.inputs), (op.output, True)):
             if operand is not None and operand.handle is None:
                 assert operand.address is not None or not runs

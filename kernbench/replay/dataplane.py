@@ -103,6 +103,11 @@ class DataPlane(Instrument):
             return
         served = self._in_effect.pop(op.id, None)
         dependencies = self._apply(op) if served is None else served[1]
+        old = _old(op)
+        if old is not None:
+            old.component, old.t_effect = op.component, op.t_effect
+            old.t_ready, old.t_start, old.t_end = op.t_ready, op.t_start, op.t_end
+            self.op_done(old)
         if self._recorded or (op.output is not None and op.output.regions):
             self.log.append(op, dependencies)
 
@@ -113,6 +118,11 @@ class DataPlane(Instrument):
 
     def _apply(self, op: Op) -> list[Dependency]:
         """Bring ``op`` into effect; returns its dependencies."""
+        old = _old(op)
+        if old is not None:
+            assert op.output is not None
+            old.inputs[0].regions = op.output.regions
+            self._in_effect[old.id] = old, self._apply(old)
         dependencies: list[Dependency] = []
         if self._recorded:
             dependencies = self._dependencies.add(op)
@@ -290,6 +300,11 @@ class DataPlane(Instrument):
         """The operation of that number, whether it is over or only in effect."""
         served = self._in_effect.get(op_id)
         return self.log.find(op_id) if served is None else served[0]
+
+
+def _old(op: Op) -> Op | None:
+    """Of an atomic access that answers: the operation that reads what memory held just before."""
+    return op.params.get("old") if op.order is not None and op.order.atomic else None
 
 
 def _snapshot(data: Array) -> Array:

@@ -274,6 +274,7 @@ def _full_of(op: Op, number: float) -> Array:
 
 _RULES: dict[tuple[str, str], Rule] = {
     ("memory", "dma_read"): _read,
+    ("memory", "atomic_old"): _read,
     ("memory", "dma_write"): _pick_written,
     ("memory", "host_write"): _constant,
     ("queue", "ipcq_copy"): _bytes_moved,

@@ -1,12 +1,14 @@
-"""Atomic operations of Triton kernels: memory changes what it holds; the old value does not travel back."""
+"""Atomic operations of Triton kernels: memory changes what it holds, and answers what that was."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
+
+import numpy as np
 
 from kernbench import dtypes
-from kernbench.errors import KernelError
+from kernbench.kernels import arguments
 from kernbench.kernels.atomics import RELEASES, check_order
 from kernbench.kernels.issue import tl_call
 from kernbench.program.commands import Store
@@ -15,44 +17,21 @@ from kernbench.triton.access import moved
 from kernbench.triton.memory import TritonMemory
 
 
-class OldValue:
-    """What memory held before; a kernel that looks at it is told that it does not know."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def _unknown(self, *_: object) -> NoReturn:
-        raise KernelError(
-            f"the result of tl.{self._name}, what memory held before, does not travel back; load it in a "
-            "second launch, or give each block its own part of memory"
-        )
-
-    def __getattr__(self, name: str) -> NoReturn:
-        self._unknown()
-
-
-for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "and", "or", "xor"):
-    setattr(OldValue, f"__{_name}__", OldValue._unknown)
-    setattr(OldValue, f"__r{_name}__", OldValue._unknown)
-for _name in ("eq", "ne", "lt", "le", "gt", "ge", "bool", "int", "index", "getitem", "neg"):
-    setattr(OldValue, f"__{_name}__", OldValue._unknown)
-
-
-def _call(name: str, meaning: str) -> Callable[..., OldValue]:
+def _call(name: str, meaning: str) -> Callable[..., Any]:
     def call(
         self: AtomicCalls, pointer: Any, val: Any, mask: Any = None, sem: str = "acq_rel", scope: str = "gpu"
-    ) -> OldValue:
-        return self._atomic(name, pointer, val, mask, sem, scope)
+    ) -> Any:
+        return self._atomic(name, pointer, (val,), mask, sem, scope)
 
     call.__name__, call.__qualname__ = name, f"AtomicCalls.{name}"
-    call.__doc__ = f"{meaning} Elements named twice change twice; the kernel goes on at once."
+    call.__doc__ = f"{meaning} Elements named twice change twice; returns what memory held before."
     return tl_call(call)
 
 
 class AtomicCalls(TritonMemory):
-    """atomic_add, atomic_max, atomic_min, atomic_and, atomic_or, atomic_xor, atomic_xchg."""
+    """atomic_add, atomic_max, atomic_min, atomic_and, atomic_or, atomic_xor, atomic_xchg, atomic_cas."""
 
-    atomic_add = _call("atomic_add", "Add to what memory holds.")  # type: ignore[assignment]
+    atomic_add = _call("atomic_add", "Add to what memory holds.")
     atomic_max = _call("atomic_max", "Memory keeps the larger.")
     atomic_min = _call("atomic_min", "Memory keeps the smaller.")
     atomic_and = _call("atomic_and", "Memory keeps ``&`` of both.")
@@ -60,22 +39,44 @@ class AtomicCalls(TritonMemory):
     atomic_xor = _call("atomic_xor", "Memory keeps ``^`` of both.")
     atomic_xchg = _call("atomic_xchg", "Memory keeps the new value.")
 
-    def _atomic(self, name: str, pointer: Any, val: Any, mask: Any, sem: str, scope: str) -> OldValue:
+    @tl_call
+    def atomic_cas(self, pointer: Any, cmp: Any, val: Any, sem: str = "acq_rel", scope: str = "gpu") -> Any:
+        """Memory keeps ``val`` where it held ``cmp``; returns what it held before."""
+        return self._atomic("atomic_cas", pointer, (val, cmp), None, sem, scope)
+
+    def _atomic(
+        self, name: str, pointer: Any, given: tuple[Any, ...], mask: Any, sem: str, scope: str
+    ) -> Any:
+        """Send the values ``given`` to memory; a single integer that it held is waited for."""
         check_order(sem, scope)
         ptr, keep = self._chosen(pointer, mask, ())
         shape, what = moved(ptr, None if keep is None else keep.data)
-        if not what.runs:
-            return OldValue(name)
         dtype = ptr.base.dtype
-        handle = self._written("val", val, shape, dtype)
-        target = Operand(shape, dtype, address=what.runs[0][0])
-        params: dict[str, Any] = {}
-        if what.chosen is not None:
-            target.shape, params = (what.elements,), {"chosen": what.chosen, "places": what.places}
+        if not what.runs:
+            return self.constant(np.zeros(shape, dtypes.dtype(dtype).numpy), dtype)
+        values = [self._written("val", value, shape, dtype) for value in given]
+        everything = np.arange(what.elements)
+        chosen = everything if what.chosen is None else what.chosen
+        places = everything if what.places is None else what.places
+        target, before = (Operand((what.elements,), dtype, address=what.runs[0][0]) for _ in range(2))
+        room = self._scratch.take(arguments.nbytes(shape, dtype))
+        old = self._new(
+            "memory", "atomic_old", (before,), shape, dtype, {"take": (chosen, places), "other": 0}
+        )
+        params: dict[str, Any] = {"chosen": chosen, "places": places, "old": old}
+        if sem != "relaxed":
+            params["fence"] = True
+        inputs = (values[0].operand(), target, *(one.operand() for one in values[1:]))
         size = what.elements * dtypes.SIZES[dtype]
-        inputs = (handle.operand(), target)
         op = self._op(self._next_op_id(), "memory", name, inputs, target, params, size)
         if op.order is not None:
             op.order.atomic, op.order.releases = True, sem in RELEASES
+            old.order = op.order
         self._send(Store(op, what.runs))
-        return OldValue(name)
+        handle = self._result(old, room)
+        if ptr.shape != () or dtype not in ("i8", "i32"):
+            return handle
+        self._wait_for(handle)
+        if sem in ("acq_rel", "acquire") and self._races is not None and self._thread is not None:
+            self._races.seen_by(self._thread, target)
+        return self._scalar(handle)

@@ -11,12 +11,12 @@ MATH = (
 """Also in ``tl.math``."""
 CALLS = (
     *MATH, "add", "advance", "arange", "argmax", "argmin", "associative_scan", "atomic_add",
-    "atomic_and", "atomic_max", "atomic_min", "atomic_or", "atomic_xchg", "atomic_xor", "broadcast",
-    "broadcast_to", "cast", "cat", "clamp", "cumprod", "cumsum", "device_assert", "device_print", "dot",
-    "expand_dims", "flip", "full", "gather", "histogram", "interleave", "join", "load",
-    "load_tensor_descriptor", "make_block_ptr", "make_tensor_descriptor", "map_elementwise", "max",
-    "maximum", "min", "minimum", "mul", "num_programs", "permute", "program_id", "range", "ravel",
-    "reduce", "reduce_or", "reshape", "sigmoid", "softmax", "sort", "split", "static_assert",
+    "atomic_and", "atomic_cas", "atomic_max", "atomic_min", "atomic_or", "atomic_xchg", "atomic_xor",
+    "broadcast", "broadcast_to", "cast", "cat", "clamp", "cumprod", "cumsum", "device_assert",
+    "device_print", "dot", "expand_dims", "flip", "full", "gather", "histogram", "interleave", "join",
+    "load", "load_tensor_descriptor", "make_block_ptr", "make_tensor_descriptor", "map_elementwise",
+    "max", "maximum", "min", "minimum", "mul", "num_programs", "permute", "program_id", "range",
+    "ravel", "reduce", "reduce_or", "reshape", "sigmoid", "softmax", "sort", "split", "static_assert",
     "static_range", "store", "store_tensor_descriptor", "sub", "sum", "topk", "trans", "view", "where",
     "xor_sum", "zeros", "zeros_like",
 )  # fmt: skip
@@ -28,7 +28,6 @@ _GPU = "it is for the instructions of a GPU; leave it out"
 ELSEWHERE = {
     "PropagateNan": "NaN is skipped; find it with tl.where(x != x, ...)",
     "async_task": _GPU,
-    "atomic_cas": "launches follow each other: do in a second launch what comes after",
     "bitonic_merge": "sort on the host",
     "block_type": "x.shape and x.dtype say what a block is",
     "condition": "write the loop with tl.range",

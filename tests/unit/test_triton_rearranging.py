@@ -10,7 +10,6 @@ import pytest
 import kernbench as kb
 import kernbench.triton as triton
 import kernbench.triton.language as tl
-from kernbench.errors import KernelError
 from kernbench.kernels import interpret
 
 N = 16
@@ -128,13 +127,55 @@ def test_atomics_of_all_blocks_take_effect_duplicates_too(name: str, change: Any
     assert done.run.verdict != "race"
 
 
-def test_the_old_value_of_an_atomic_is_an_error_where_it_is_used() -> None:
+def test_atomics_answer_what_memory_held() -> None:
     @triton.jit
     def kernel(x, out):
-        tl.store(out, tl.atomic_add(x, 1) + 1)
+        at = tl.arange(0, 8)
+        tl.store(out + at, tl.atomic_max(x + at, 3, mask=at < 6))
+        swapped = tl.atomic_cas(x + 8, X8, 70) + tl.atomic_cas(x + 8, X8, 80) + tl.atomic_xchg(x + 9, 1)
+        tl.store(out + 8 + tl.arange(0, 2), swapped)
 
-    with pytest.raises(KernelError, match=r"tl.atomic_add, what memory held before, does not travel back"):
-        interpret(kernel[(1,)], X.copy(), np.zeros(1, np.int32))
+    X8 = tl.constexpr(int(X[8]))
+    x, out = X.copy(), np.zeros(10, np.int32)
+    done = kb.run_kernel(kernel[(1,)], x, out=out, topology="minimal")
+    interpret(kernel[(1,)], x, out)
+    assert (out == [*X[:6], 0, 0, *[X[8] + 70 + X[9]] * 2]).all()
+    assert (x == [*np.maximum(X[:6], 3), *X[6:8], 70, 1, *X[10:]]).all()
+    assert (done.arrays[0] == x).all()
+    assert (done.output == out).all()
+
+
+@pytest.mark.parametrize("pes", [1, 8])
+def test_tiles_are_taken_from_a_counter(pes: int) -> None:
+    @triton.jit
+    def kernel(counter, out):
+        tile = tl.atomic_add(counter, 1)
+        while tile < 8:
+            tl.atomic_add(out + tile, tile + 10)
+            tile = tl.atomic_add(counter, 1)
+
+    policy = kb.DPPolicy(pe="row_wise", num_cubes=1, num_pes=pes)
+    counter, out = np.zeros(8, np.int32), np.zeros(8, np.int32)
+    done = kb.run_kernel(kernel[(3,)], counter, out=out, dp=policy)
+    assert (done.output == np.arange(8) + 10).all()
+    assert done.arrays[0][0] == 8 + 3
+    assert done.run.verdict != "race"
+
+
+@pytest.mark.parametrize("pes", [1, 8])
+def test_a_lock_orders_what_blocks_do_while_they_have_it(pes: int) -> None:
+    @triton.jit
+    def kernel(lock, total):
+        at = tl.arange(0, 16)
+        while tl.atomic_cas(lock, 0, 1) == 1:
+            pass
+        tl.store(total + at, tl.load(total + at) + tl.program_id(0) + 1)
+        tl.atomic_xchg(lock, 0)
+
+    policy = kb.DPPolicy(pe="row_wise", num_cubes=1, num_pes=pes)
+    done = kb.run_kernel(kernel[(8,)], np.zeros(8, np.int32), out=np.zeros(16, np.int32), dp=policy)
+    assert (done.output == 36).all()
+    assert done.run.verdict != "race", done.run.problem
 
 
 def test_rows_and_columns_in_the_order_of_groups() -> None:
