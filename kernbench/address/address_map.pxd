@@ -5,7 +5,8 @@ cdef class AddressMap:
     cdef public object burst_bytes
     cdef readonly list _windows
     cdef list _bases, _ends, _targets
-    cdef dict _hbm, _first_slice, _sram, _tcm, _tcm_parts, _found, _channels
+    cdef object _graph
+    cdef dict _of, _hbm, _first_slice, _sram, _tcm, _tcm_parts, _found, _channels
 
     @cython.locals(index=Py_ssize_t)
     cpdef object resolve(self, object pa)

@@ -16,7 +16,7 @@ from kernbench.address.requests import PhysicalRequest, by_channel
 from kernbench.address.windows import AddressWindow, whole, windows_of
 from kernbench.errors import AddressError, ConfigError
 from kernbench.pgraph import PropertyGraph
-from kernbench.topology import names
+from kernbench.topology.places import places
 
 Location = TypeVar("Location", bound=tuple[int, ...])
 
@@ -48,6 +48,11 @@ class AddressMap:
         self.bits = address_bits(int(graph.properties.get("sips", 1)))
         """Width of a physical address: 51 bits, and more in a machine of over 16 packages."""
         self._windows = windows_of(graph, self.bits)
+        self._graph = graph
+        self._of: dict[str, AddressWindow] = {}
+        """The windows of memories, by component."""
+        for window in self._windows:
+            self.bits = max(self.bits, (window.end - 1).bit_length())
         self._bases = [window.base for window in self._windows]
         self._ends = [window.end for window in self._windows]
         self._targets = [(w.component, w.kind, w.unit) for w in self._windows]
@@ -143,6 +148,16 @@ class AddressMap:
         """All of a PE's TCM: scheduler-reserved bytes, kernel scratch, allocatable bytes, in this order."""
         return _lookup(self._tcm, (sip, cube, pe), ("sip", "cube", "pe"), "TCM")
 
+    def window(self, memory: str) -> AddressWindow:
+        """All of the memory called ``memory``."""
+        return self._of[memory]
+
+    def location(self, memory: str, pe: int) -> tuple[int, int, int]:
+        """(sip, cube, pe) of a memory: that of a slice's PE, and ``pe`` where it is no PE's own."""
+        p = self._graph.node(memory).properties
+        own = p["slice"] if p["kind"] == "hbm_ctrl" else p["pe"]
+        return int(p["sip"]), int(p["cube"]), pe if int(own) < 0 else int(own)
+
     def scratch(self, sip: int, cube: int, pe: int) -> tuple[int, int]:
         """Kernel scratch of a PE's TCM: ``(pa, nbytes)``."""
         window = self.tcm_window(sip, cube, pe)
@@ -156,8 +171,10 @@ class AddressMap:
         return window.base + used, window.nbytes - used
 
     def _index(self, graph: PropertyGraph, window: AddressWindow) -> None:
-        start, node = window.start, graph.node(window.component)
-        cube = start.sip_id, start.die_id
+        node = graph.node(window.component)
+        cube = whole(node, "sip"), whole(node, "cube")
+        if window.kind in ("hbm", "sram", "tcm", "memory"):
+            self._of[node.id] = window
         if window.kind == "hbm":
             first = self._first_slice.setdefault(cube, window)
             if first.nbytes != window.nbytes:
@@ -187,6 +204,8 @@ class AddressMap:
 
     def _nowhere(self, pa: int) -> AddressError:
         """Why no window holds ``pa``: the first field, most significant first, that leads to none."""
+        if any(window.start is None for window in self._windows):
+            return AddressError(f"physical address {pa:#x} is in no memory of this topology")
         wanted = PhysAddr.decode(pa, self.bits)
         left = self._windows
         for field in ("sip_id", "die_id", "kind", "pe_id", "unit"):
@@ -206,7 +225,7 @@ def _channel_routers(graph: PropertyGraph) -> dict[str, list[str]]:
     """The channel routers of every slice that has them, by channel."""
     found: dict[str, list[str]] = {}
     for node in graph.nodes("ChannelRouter"):
-        ctrl = names.hbm(whole(node, "sip"), whole(node, "cube"), whole(node, "slice"))
+        ctrl = places(graph).part("hbm_ctrl", whole(node, "sip"), whole(node, "cube"), whole(node, "slice"))
         found.setdefault(ctrl, []).append(node.id)
     return found
 

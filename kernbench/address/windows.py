@@ -12,6 +12,8 @@ from kernbench.errors import AddressError, ConfigError
 from kernbench.kinds import component_kind
 from kernbench.pgraph import Node, PropertyGraph
 
+_ALIGNED = 2 << 20
+"""Bytes to which memories that follow one another are aligned."""
 _TARGETS = {
     Kind.HBM: "hbm",
     Kind.CUBE_SRAM: "sram",
@@ -26,14 +28,15 @@ class AddressWindow:
     """``nbytes`` of physical addresses from ``base`` on that lead to one component.
 
     ``kind``: ``hbm`` (one slice), ``sram``, ``tcm``, and for registers and local memories ``pe``,
-    ``mcpu``, ``iocpu``. ``start`` is ``base`` decoded.
+    ``mcpu``, ``iocpu``. ``start`` is ``base`` decoded; None where addresses
+    have no fields and memories follow one another.
     """
 
     base: int
     nbytes: int
     component: str
     kind: str
-    start: PhysAddr
+    start: PhysAddr | None
 
     @property
     def end(self) -> int:
@@ -43,15 +46,26 @@ class AddressWindow:
     @property
     def unit(self) -> str:
         """Name of the sub-unit, ``""`` where the kind has none."""
-        return "" if self.start.unit is None else self.start.unit.name
+        return "" if self.start is None or self.start.unit is None else self.start.unit.name
 
 
 def windows_of(graph: PropertyGraph, bits: int) -> list[AddressWindow]:
     """The windows of every component, by address; :class:`ConfigError` when the layout cannot hold them.
 
     ``bits`` is the width of an address. IO chiplets get the dies 16, 17 ... of their SIP in the order of
-    their ``io_cpu`` nodes.
+    their ``io_cpu`` nodes. A machine of parts that does not fit has its memories one after the other.
     """
+    if graph.properties.get("made_of") != "parts":
+        return _with_fields(graph, bits)
+    try:
+        fits = not any(node.properties["kind"] == "memory" for node in graph.nodes())
+        return _with_fields(graph, bits) if fits else _in_order(graph)
+    except ConfigError:
+        return _in_order(graph)
+
+
+def _with_fields(graph: PropertyGraph, bits: int) -> list[AddressWindow]:
+    """The windows where an address has the fields of ADR-0001."""
     found: list[AddressWindow] = []
     io_dies: dict[int, int] = {}
     for node in graph.nodes():
@@ -69,6 +83,36 @@ def windows_of(graph: PropertyGraph, bits: int) -> list[AddressWindow]:
                 f"components '{before.component}' and '{after.component}' share address {after.base:#x}"
             )
     return found
+
+
+def _in_order(graph: PropertyGraph) -> list[AddressWindow]:
+    """Memories one after the other by place, aligned; the slices of a chiplet adjoin. Registers have none."""
+    nodes = [node for node in graph.nodes() if component_kind(node).memory]
+    nodes.sort(key=lambda node: (whole(node, "sip"), whole(node, "cube"), *_rank(node)))
+    found: list[AddressWindow] = []
+    base, before = 0, None
+    for node in nodes:
+        name, _ = _rank(node)
+        here = node.properties["sip"], node.properties["cube"], name
+        if name != "hbm" or here != before:
+            base = -(-base // _ALIGNED) * _ALIGNED
+        before = here
+        nbytes = whole(node, "slice_bytes" if name == "hbm" else "size_bytes")
+        if nbytes < 1:
+            raise ConfigError(f"component '{node.id}': {name} of {nbytes} bytes; give it a positive size")
+        found.append(AddressWindow(base, nbytes, node.id, name, None))
+        base += nbytes
+    return found
+
+
+def _rank(node: Node) -> tuple[str, int]:
+    """What kind of window a memory is, and its number among those of its chiplet."""
+    p = node.properties
+    return {
+        "hbm_ctrl": ("hbm", int(p.get("slice", 0))),
+        "sram": ("sram", 0),
+        "pe_tcm": ("tcm", int(p["pe"])),
+    }.get(str(p["kind"]), ("memory", 0))
 
 
 def whole(node: Node, key: str) -> int:

@@ -30,8 +30,9 @@ from kernbench.errors import UsageError
 from kernbench.kinds import COMPONENT_KINDS, TRANSLATORS, ComponentKind, LinkKind, component_kind, link_kind
 from kernbench.pgraph import Edge, Properties, PropertyGraph
 from kernbench.routing import Route
-from kernbench.topology import names
+from kernbench.topology.link_parts import LinkParts
 from kernbench.topology.overrides import faster
+from kernbench.topology.places import places
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,17 +143,33 @@ class ZeroLoadModel:
         self._graph = graph
         self._factors = factors or {}
         self._flit = int(graph.properties["flit_bytes"])
+        self._links = LinkParts(graph)
         self._translator = TRANSLATORS[str(graph.properties["address_model"])]
         self._figures: dict[str, Properties] = {}
         self._known: dict[tuple[Passed, ...], list[float]] = {}
 
     def write(self, route: Route, nbytes: int, setup_ns: float = 0.0) -> Prediction:
         """A write of ``nbytes`` over ``route`` to a memory, up to the end of its acknowledgement."""
-        return _Journey(self, [*self._path(route, nbytes, nbytes, 0)]).run(setup_ns)
+        slow = self._slow_tcm(route, from_tcm=True)
+        held_ns = nbytes / slow - nbytes / self.number(route.links[0].id, "bw_gbs") if slow else 0.0
+        return _Journey(self, [*self._path(route, nbytes, nbytes, 0)]).run(setup_ns + held_ns)
 
     def read(self, route: Route, nbytes: int, setup_ns: float = 0.0) -> Prediction:
         """A read of ``nbytes`` from the memory at the end of ``route``, up to its last byte."""
-        return _Journey(self, [*self._path(route, nbytes, 0, nbytes)]).run(setup_ns)
+        slow = self._slow_tcm(route, from_tcm=False)
+        into_ns = nbytes / slow if slow else 0.0
+        return _Journey(self, [*self._path(route, nbytes, 0, nbytes)]).run(setup_ns, into_ns)
+
+    def _slow_tcm(self, route: Route, *, from_tcm: bool) -> float:
+        """GB/s of a PE's link between TCM and DMA, if data cross it and it is slower than the next one."""
+        dma = route.nodes[0]
+        if self.figures(dma)["kind"] != "pe_dma":
+            return 0.0
+        tcm = self.part_beside(dma, "pe_tcm")
+        if route.nodes[-1] == tcm:
+            return 0.0
+        gbs = self.number(f"{tcm}->{dma}" if from_tcm else f"{dma}->{tcm}", "bw_gbs")
+        return gbs if gbs < self.number(route.links[0].id, "bw_gbs") else 0.0
 
     def stays(self, path: tuple[Passed, ...]) -> list[float]:
         """ns that the last flit spends at each location of a traced transaction's ``path``."""
@@ -197,6 +214,11 @@ class ZeroLoadModel:
         """One of :meth:`figures`."""
         return float(self.figures(location)[key])
 
+    def allocation_ns(self, link: str) -> float:
+        """What a message pays for a virtual channel of a link, ns."""
+        part = self._links.part(self._link(link)) if self._links else None
+        return part.allocation_ns if part is not None and part.buffer_flits is not None else 0.0
+
     def translator(self, location: str) -> str | None:
         """The translator of the PE_DMA ``location``; None for anything else."""
         is_dma = not self.is_link(location) and self.figures(location)["kind"] == "pe_dma"
@@ -217,7 +239,7 @@ class ZeroLoadModel:
     def part_beside(self, location: str, part: str) -> str:
         """The component ``part`` of the PE that ``location`` is in."""
         own = self._graph.node(location).properties
-        return names.pe_part(int(own["sip"]), int(own["cube"]), int(own["pe"]), part)
+        return places(self._graph).part(part, int(own["sip"]), int(own["cube"]), int(own["pe"]))
 
     def _setup_ns(self, location: str) -> float:
         translator = self.translator(location)
@@ -255,12 +277,18 @@ class _Journey:
         self.kinds = [str(model.figures(location)["kind"]) for location, _ in path]
         self.one_channel = "channel_router" in self.kinds
 
-    def run(self, setup_ns: float) -> Prediction:
-        """All of it; ``setup_ns`` passes before the first link."""
+    def run(self, setup_ns: float, into_ns: float = 0.0) -> Prediction:
+        """All of it; ``setup_ns`` passes before the first link.
+
+        ``into_ns``: what the data of a read take into the TCM, from when the first of them have come.
+        """
         model, path = self.model, self.path
         trains = [Train.at_once(SegmentedTime().plus(Segment.SETUP, setup_ns), model.flits(path[0][1]))]
+        begun = trains
         for number, (location, nbytes) in enumerate(path):
             kind = self.kinds[number]
+            if number == len(path) - 2:
+                begun = trains
             if model.is_link(location):
                 if number == 1:  # a DMA's own row lists the bytes that it asks for, not those that it sends
                     trains = [Train.at_once(self._last(trains), model.flits(nbytes))]
@@ -275,7 +303,13 @@ class _Journey:
                 trains = self._through(location, kind, trains, nbytes)
             else:
                 trains = self._store(location, kind, trains, nbytes)
-        return Prediction(self._last(trains), tuple(self.hops))
+        end = self._last(trains)
+        if into_ns:
+            last_link = path[len(path) - 2][0]
+            first = min((train.first for train in begun), key=lambda time: time.ns)
+            first = first.plus(of_link(self.kinds[len(path) - 2]), model.number(last_link, "delay_ns"))
+            end = later(end, first.plus(Segment.WIRE, into_ns))
+        return Prediction(end, tuple(self.hops))
 
     def _forwards(self, location: str, kind: str, number: int) -> bool:
         """Whether flits pass as they come; a DMA does so between its router and its own PE's TCM."""
@@ -287,6 +321,8 @@ class _Journey:
         gbs = self.model.number(link, "bw_gbs")
         flit_ns, last_ns = self.model.flit_times(gbs, nbytes)
         flight_ns = self.model.number(link, "delay_ns")
+        allocation_ns = self.model.allocation_ns(link)
+        trains = [train.pay(of_link(kind), allocation_ns) for train in trains]
         crossed = [train.cross(flit_ns, last_ns, of_link(kind), flight_ns) for train in trains]
         self._note(link, kind, trains, self._last(crossed).ns, nbytes, gbs)
         return crossed

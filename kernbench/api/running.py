@@ -18,7 +18,7 @@ from kernbench.api.topologies import Components, Topology, kept_machine
 from kernbench.errors import DeadlockError, KernBenchError, UsageError, VerificationError
 from kernbench.pgraph import PropertyGraph
 from kernbench.run_options import Progress, RunOptions
-from kernbench.topology import names
+from kernbench.topology.places import places
 from kernbench.user_modules import hash_of_loaded, noted
 
 if TYPE_CHECKING:
@@ -237,7 +237,9 @@ def _finished(
         source_text=source_of(program),
         seed=program.params.get("seed", -1),
         tags=tags_text(options.tags),
-        launches=[_launch(number, launch, outcome.sim_ns) for number, launch in enumerate(outcome.launches)],
+        launches=[
+            _launch(number, launch, outcome.sim_ns, graph) for number, launch in enumerate(outcome.launches)
+        ],
         extra={
             "races": [race.as_dict() for race in outcome.races],
             **({"problem": str(outcome.error)} if outcome.verified in ("no", "race") and not partial else {}),
@@ -318,7 +320,7 @@ def _raise_partial(interrupt: KeyboardInterrupt | None, error: KernBenchError | 
     raise failed(error, kept)
 
 
-def _launch(number: int, launch: LaunchRecord, until: float) -> dict[str, Any]:
+def _launch(number: int, launch: LaunchRecord, until: float, graph: PropertyGraph) -> dict[str, Any]:
     """The properties of a launch; one that was not over when the run ended, ``until``, is ``unfinished``."""
     t_start = until if launch.t_start < 0 else launch.t_start
     t_done = until if launch.t_done < 0 else launch.t_done
@@ -332,7 +334,7 @@ def _launch(number: int, launch: LaunchRecord, until: float) -> dict[str, Any]:
         "latency_ns": t_done - t_start,
         "pe_ns": launch.pe_ns,
         "late_ns": launch.late_ns,
-        "pe_times": {names.pe(*pe): asdict(times) for pe, times in sorted(launch.pe_times.items())},
+        "pe_times": {places(graph).pe(*pe): asdict(times) for pe, times in sorted(launch.pe_times.items())},
         **({} if launch.rank is None else {"rank": launch.rank}),
         **({"call": launch.call} if launch.call else {}),
         **({"for_pes": launch.for_pes} if launch.for_pes else {}),

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from kernbench.errors import CollectiveError
 from kernbench.runtime.scheduler import Event
-from kernbench.topology import names
 from kernbench.topology.neighbours import Location, Neighbours
+from kernbench.topology.places import places
 
 if TYPE_CHECKING:
     from kernbench.runtime import Context
@@ -27,6 +27,9 @@ class Transport:
         self._known: dict[tuple[Location, str], Location] = {}
         self._setups: dict[tuple[Location, str], Event] = {}
 
+    def _pe(self, location: Location) -> str:
+        return places(self._context.graph).pe(*location)
+
     def ensure(self, wanted: Neighbours) -> None:
         """Return when every direction of ``wanted`` is set up.
 
@@ -43,9 +46,10 @@ class Transport:
                 if known is None:
                     missing.setdefault(location, {})[direction] = peer
                 elif known != peer:
+                    here, there, other = map(self._pe, (location, known, peer))
                     raise CollectiveError(
-                        f"direction '{direction}' of {names.pe(*location)} leads to {names.pe(*known)}, not "
-                        f"to {names.pe(*peer)}; use a group of its own, or directions of another name"
+                        f"direction '{direction}' of {here} leads to {there}, not to {other}; use a group of "
+                        "its own, or directions of another name"
                     )
                 elif key in self._setups:
                     others[id(self._setups[key])] = self._setups[key]

@@ -45,9 +45,8 @@ class HbmSlice(Memory):
 
     def __init__(self, node: Node, system: System) -> None:
         super().__init__(node, system)
-        sip, cube, _ = self.location
         self.channels: list[Any] = [
-            Channel(system.graph.node(names.pseudo_channel(sip, cube, self.integer("slice"), number)))
+            Channel(system.graph.node(names.pseudo_channel(node.id, number)))
             for number in range(self.integer("n_channels"))
         ]
         self.shift = self.integer("burst_bytes").bit_length() - 1

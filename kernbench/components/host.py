@@ -14,7 +14,7 @@ from kernbench.program.operations import Op, Region, has_values
 from kernbench.program.queues import RingEntry
 from kernbench.routing import Traffic
 from kernbench.sim.transaction import Packet, Transaction
-from kernbench.topology import names
+from kernbench.topology.places import places
 
 
 class Host(Component):
@@ -39,7 +39,7 @@ class Host(Component):
         if found is None:
             if sip not in self._io_cpus:
                 raise UsageError(f"sip {sip} does not exist; the topology has {len(self._io_cpus)} SIPs")
-            m_cpu, path = names.m_cpu(sip, cube), self.system.path
+            m_cpu, path = places(self.system.graph).part("m_cpu", sip, cube), self.system.path
             found = min(self._io_cpus[sip], key=lambda io_cpu: path(io_cpu, m_cpu, Traffic.COMMAND).weight)
             self._nearest[sip, cube] = found
         return found

@@ -8,7 +8,7 @@ from kernbench.components.fan_out import FanOut
 from kernbench.components.launch_stamp import last_arrival
 from kernbench.program.messages import LaunchMessage, SetupMessage
 from kernbench.routing import Traffic
-from kernbench.topology import names
+from kernbench.topology.places import places
 
 
 class IoCpu(FanOut):
@@ -17,23 +17,23 @@ class IoCpu(FanOut):
     def before_launch(self, message: LaunchMessage) -> None:
         """Stamp the start: when the last PE that it starts has its launch, if nothing is in the way."""
         path, sip, launch = self.system.path, self.location[0], message.launch
-        legs = []
+        legs, found = [], places(self.system.graph)
         for cube, (m_cpu, _) in zip(message.cubes, self.below(message), strict=True):
-            pe_cpus = [names.pe_part(sip, cube, pe, "pe_cpu") for pe in launch.pes(sip, cube)]
+            pe_cpus = [found.part("pe_cpu", sip, cube, pe) for pe in launch.pes(sip, cube)]
             second = [path(m_cpu, pe_cpu, Traffic.COMMAND) for pe_cpu in pe_cpus]
             legs.append((path(self.resource, m_cpu, Traffic.COMMAND), second))
         launch.stamp(last_arrival(self.clock.now, legs))
 
     def below(self, message: LaunchMessage) -> list[tuple[str, LaunchMessage]]:
         """The M CPUs of the cubes that take part."""
-        sip = self.location[0]
-        return [(names.m_cpu(sip, cube), replace(message, cubes=(cube,))) for cube in message.cubes]
+        sip, found = self.location[0], places(self.system.graph)
+        return [(found.part("m_cpu", sip, cube), replace(message, cubes=(cube,))) for cube in message.cubes]
 
     def split(self, message: SetupMessage) -> list[tuple[str, SetupMessage]]:
         """One share a cube."""
-        sip = self.location[0]
+        sip, found = self.location[0], places(self.system.graph)
         cubes = sorted({cube for cube, _ in message.pes})
         return [
-            (names.m_cpu(sip, cube), message.share([pe for pe in message.pes if pe[0] == cube]))
+            (found.part("m_cpu", sip, cube), message.share([pe for pe in message.pes if pe[0] == cube]))
             for cube in cubes
         ]

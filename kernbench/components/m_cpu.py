@@ -8,7 +8,7 @@ from kernbench.kinds import TRANSLATORS
 from kernbench.program.messages import LaunchMessage, QueueMessage, SetupMessage
 from kernbench.routing import Traffic
 from kernbench.sim.transaction import Packet
-from kernbench.topology import names
+from kernbench.topology.places import places
 
 
 class MCpu(FanOut):
@@ -49,13 +49,14 @@ class MCpu(FanOut):
 
     def below(self, message: LaunchMessage) -> list[tuple[str, LaunchMessage]]:
         """The PE CPUs of this cube that take part."""
-        sip, cube, _ = self.location
-        return [(names.pe_part(sip, cube, pe, "pe_cpu"), message) for pe in message.launch.pes(sip, cube)]
+        (sip, cube, _), found = self.location, places(self.system.graph)
+        pes = message.launch.pes(sip, cube)
+        return [(found.part("pe_cpu", sip, cube, pe), message) for pe in pes]
 
     def split(self, message: SetupMessage) -> list[tuple[str, SetupMessage]]:
         """One share a PE: for the part that translates there, or for its queues."""
-        sip = self.location[0]
+        sip, found = self.location[0], places(self.system.graph)
         part = TRANSLATORS[str(self.system.graph.properties["address_model"])]
         if isinstance(message, QueueMessage):
             part = "pe_cpu"
-        return [(names.pe_part(sip, *pe, part), message.share([pe])) for pe in message.pes]
+        return [(found.part(part, sip, *pe), message.share([pe])) for pe in message.pes]

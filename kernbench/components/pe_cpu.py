@@ -20,7 +20,7 @@ from kernbench.program.messages import LaunchDone, LaunchMessage, QueueMessage
 from kernbench.program.operations import Op
 from kernbench.routing import Traffic
 from kernbench.sim.transaction import Packet
-from kernbench.topology import names
+from kernbench.topology.places import places
 
 MAX_IDLE = 100_000
 """Operations that a kernel may issue at one instant; more of them are taken for an endless loop."""
@@ -407,11 +407,12 @@ class PeCpu(PeComponent):
         if self._kernel is None:
             return None
         for _, peers in self._ipcq.blocked():
-            cpus = [self.system.component(names.pe_part(*peer, "pe_cpu")) for peer in peers]
+            found = places(self.system.graph)
+            cpus = [self.system.component(found.part("pe_cpu", *peer)) for peer in peers]
             idle = [cpu for cpu in cpus if isinstance(cpu, PeCpu) and cpu._kernel is None]
             failed = [cpu.failure for cpu in idle if cpu.failure is not None]
             if failed and len(failed) == len(peers):
-                return names.pe(*peers[0]), failed[0]
+                return found.pe(*peers[0]), failed[0]
         return None
 
     def stop_starved(self) -> None:

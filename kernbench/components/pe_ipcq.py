@@ -25,7 +25,7 @@ from kernbench.pgraph import Node
 from kernbench.program.messages import QueueMessage
 from kernbench.program.operations import Op
 from kernbench.program.queues import Receive, RingEntry, Send
-from kernbench.topology import names
+from kernbench.topology.places import places
 
 
 class _Queue(NamedTuple):
@@ -198,8 +198,9 @@ class PeIpcq(PeComponent):
 
     def _peer(self, entry: RingEntry) -> str:
         """The peer's name, and that it runs no kernel where that is so."""
-        peer = names.pe(*entry.peer)
-        busy = self.system.component(names.pe_part(*entry.peer, "pe_cpu")).waiting()
+        found = places(self.system.graph)
+        peer = found.pe(*entry.peer)
+        busy = self.system.component(found.part("pe_cpu", *entry.peer)).waiting()
         return peer if busy else f"{peer} (which runs no kernel)"
 
     def _stray(self, what: str) -> InvariantError:

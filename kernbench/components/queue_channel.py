@@ -22,7 +22,7 @@ from kernbench.program.queues import BUFFER_KINDS, Location
 from kernbench.routing import Traffic
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Packet, Path
-from kernbench.topology import names
+from kernbench.topology.places import places
 
 if TYPE_CHECKING:
     from kernbench.components.pe_dma import PeDma
@@ -73,7 +73,7 @@ class QueueChannel:
         """The route of tokens to ``peer``'s DMA; credits from there come back over its reverse."""
         path = self._paths.get(peer)
         if path is None:
-            to = names.pe_part(*peer, "pe_dma")
+            to = places(self._system.graph).part("pe_dma", *peer)
             path = self._paths[peer] = self._system.path(self._owner.resource, to, Traffic.PE_DMA)
         return path
 
@@ -100,7 +100,9 @@ class QueueChannel:
         """Return a credit to ``peer`` for a token that it sent; ``parent`` is what carried the token."""
         path = self._credit_paths.get(peer)
         if path is None:
-            forth = self._system.path(names.pe_part(*peer, "pe_dma"), self._owner.resource, Traffic.PE_DMA)
+            forth = self._system.path(
+                places(self._system.graph).part("pe_dma", *peer), self._owner.resource, Traffic.PE_DMA
+            )
             path = self._credit_paths[peer] = forth.reverse
         self._begin("ipcq_credit", path, self._credit_bytes, credit, credit.op, parent)
 

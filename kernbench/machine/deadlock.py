@@ -16,7 +16,6 @@ from kernbench.sim.inputs import InputQueue
 from kernbench.sim.node import Link
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Transaction
-from kernbench.topology import names
 
 _LINES = 6
 """Lines about who waits for what."""
@@ -29,6 +28,8 @@ _NUMBERED = re.compile(
 """The differences between alike parts: numbers, addresses of rings, times of messages."""
 
 Blocks = Mapping[Location, Sequence[Blocked]]
+Called = Mapping[Location, str]
+"""Names of the PEs."""
 
 
 def deadlock(
@@ -44,8 +45,11 @@ def deadlock(
         remedy: A way to end it, where there is no cycle.
     """
     blocked = {one.location: found for one in components if (found := one.blocked())}
+    called = {one.location: one.resource.rpartition(".")[0] for one in components if one.location[2] >= 0}
     cycles, ends = _cycles(blocked)
-    about = _circle(cycles, blocked) if cycles else [f"to end it: {remedy}"] if remedy else _missing(ends)
+    about = [f"to end it: {remedy}"] if remedy else _missing(ends, called)
+    if cycles:
+        about = _circle(cycles, blocked, called)
     lines = [f"deadlock at {now_ns:.3f} ns: {stuck} cannot finish", *about, *fold_lines(waiting)]
     return DeadlockError("\n  ".join(lines), waiting)
 
@@ -119,10 +123,10 @@ def circle_of_buffers(links: Iterable[Link]) -> list[str]:
     return []
 
 
-def _circle(cycles: Sequence[Sequence[Location]], blocked: Blocks) -> list[str]:
+def _circle(cycles: Sequence[Sequence[Location]], blocked: Blocks, called: Called) -> list[str]:
     """The first cycle of waits, how many there are like it, and what would end it."""
     cycle = cycles[0]
-    shown = [_pe(pe) for pe in cycle[:_IN_A_ROW]]
+    shown = [called[pe] for pe in cycle[:_IN_A_ROW]]
     more = f" -> ... {len(cycle) - _IN_A_ROW} more" if len(cycle) > _IN_A_ROW else ""
     alike = f", and {len(cycles) - 1} more cycles" if len(cycles) > 1 else ""
     return [
@@ -131,14 +135,14 @@ def _circle(cycles: Sequence[Sequence[Location]], blocked: Blocks) -> list[str]:
     ]
 
 
-def _missing(ends: Sequence[tuple[Location, Blocked]]) -> list[str]:
+def _missing(ends: Sequence[tuple[Location, Blocked]], called: Called) -> list[str]:
     """The PE at which a chain of waits ends, and what would end it."""
     if not ends:
         return []
     end, waits = ends[0]
     verb = "sends" if waits.receives else "receives"
     return [
-        f"{_pe(end)} is waited for, and waits for no queue: it runs no kernel or is at its end",
+        f"{called[end]} is waited for, and waits for no queue: it runs no kernel or is at its end",
         f"to end it: let a kernel there {verb[:-1]} as often as its neighbours expect, or leave out the call "
         "that waits for it",
     ]
@@ -173,7 +177,3 @@ def _remedy(waits: Sequence[Blocked]) -> str:
     if not any(one.receives for one in waits):
         return f"every ring of the cycle is full; receive between the sends, or {slots}"
     return f"sends and receives of the cycle are in opposite order; let both ends keep one order, or {slots}"
-
-
-def _pe(location: Location) -> str:
-    return names.pe(*location)

@@ -8,7 +8,7 @@ import numpy as np
 
 from kernbench.program.launches import Launch, PeTimes, Target
 from kernbench.sim.columns import Words
-from kernbench.topology import names
+from kernbench.topology.places import Places
 
 Intervals = np.ndarray[Any, np.dtype[np.float64]]
 """A row of when they begin and one of when they end."""
@@ -20,8 +20,8 @@ _AT_ONCE = 1 << 16
 class LaunchTimes:
     """Sums up what was ``worked`` for launches (:class:`~kernbench.sim.ledger.Ledger`), PE by PE."""
 
-    def __init__(self, worked: dict[int, dict[str, Words]]) -> None:
-        self._worked = worked
+    def __init__(self, worked: dict[int, dict[str, Words]], places: Places) -> None:
+        self._worked, self._places = worked, places
 
     def kernel_ended(self, launch: Launch, target: Target, begin: float, end: float) -> PeTimes:
         """The times of PE ``target``, whose kernel of ``launch`` ran from ``begin`` to ``end``."""
@@ -38,7 +38,7 @@ class LaunchTimes:
         )
 
     def _taken(self, launch: Launch, target: Target, part: str) -> Intervals:
-        rows = self._worked.get(launch.id, {}).pop(names.pe_part(*target, part), None)
+        rows = self._worked.get(launch.id, {}).pop(self._places.part(part, *target), None)
         found: Intervals = np.zeros((2, 0)) if rows is None else rows.rows(np.float64).reshape(-1, 2).T
         return found
 

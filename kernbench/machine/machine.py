@@ -54,6 +54,7 @@ from kernbench.sim.server import Server
 from kernbench.sim.transaction import Path
 from kernbench.topology import names
 from kernbench.topology.link_parts import LinkParts, ring_of
+from kernbench.topology.places import places
 from kernbench.user_code import raised, raised_at
 
 Ids = tuple[str, str]
@@ -142,7 +143,7 @@ class Machine(Ledger):
     ) -> None:
         """A run begins on a machine on which nothing has happened; the arguments are those of the class."""
         self.traced = traced
-        self._launch_times = LaunchTimes(self.worked)
+        self._launch_times = LaunchTimes(self.worked, places(self.graph))
         self._launch_ids = count()
         self.checker = InvariantChecker(self.clock) if wanted(check) else None
         self.instruments = (*([self.checker] if self.checker else []), *instruments)
@@ -365,7 +366,7 @@ class Machine(Ledger):
                 f"launch of '{kernel.name}': no PE holds a shard of its arguments; pass a placed tensor"
             )
         for target, times in Counter(targets).items():
-            if names.pe_part(*target, "pe_cpu") not in self.components:
+            if places(self.graph).find("pe_cpu", *target) is None:
                 raise UsageError(f"launch of '{kernel.name}': the topology has no such PE as {target}")
             if times > 1:
                 raise UsageError(f"launch of '{kernel.name}': names PE {target} twice; name each PE once")

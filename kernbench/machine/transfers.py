@@ -58,9 +58,10 @@ def endpoint(machine: System, src: str) -> tuple[Component, Traffic]:
             for kind, traffic in _SOURCES.items():
                 if isinstance(component, kind):
                     return component, traffic
+    known = [name for name, one in machine.components.items() if isinstance(one, PeDma | MCpu)]
+    such = f" such as '{known[0].removesuffix('.pe_dma')}'" if known else ""
     raise UsageError(
-        f"'{src}' cannot send traffic, expected a PE such as '{names.pe(0, 0, 0)}', 'host', or an M_CPU "
-        f"such as '{names.m_cpu(0, 0)}' of this topology"
+        f"'{src}' cannot send traffic, expected 'host', or a PE, an M_CPU or a source{such} of this topology"
     )
 
 
@@ -72,17 +73,12 @@ def address_of(machine: System, dst: str, offset: int, nbytes: int) -> int:
     component = machine.components.get(dst)
     kind = None if component is None else component_kind(component.node)
     if component is None or kind is None or not kind.memory:
+        known = [name for name, one in machine.components.items() if component_kind(one.node).memory]
+        such = f" such as '{known[0]}'" if known else ""
         raise UsageError(
-            f"'{dst}' is not a memory, expected an HBM slice such as '{names.hbm(0, 0, 0)}', an SRAM such as "
-            f"'{names.sram(0, 0)}' or a TCM such as '{names.pe_part(0, 0, 0, 'pe_tcm')}' of this topology"
+            f"'{dst}' is not a memory, expected an HBM slice, SRAM, TCM or memory{such} of this topology"
         )
-    addresses, (sip, cube, pe) = machine.addresses, component.location
-    if kind.kind == "hbm_ctrl":
-        window = addresses.hbm_window(sip, cube, component.integer("slice"))
-    elif kind.kind == "sram":
-        window = addresses.sram_window(sip, cube)
-    else:
-        window = addresses.tcm_window(sip, cube, pe)
+    window = machine.addresses.window(dst)
     if nbytes < 1:
         raise UsageError(f"a transfer of {nbytes} bytes, expected at least 1")
     if offset < 0 or offset + nbytes > window.nbytes:

@@ -15,6 +15,7 @@ from kernbench.kinds import COMPONENT_KINDS, TRANSLATORS, link_kind
 from kernbench.pgraph import Node, PropertyGraph
 from kernbench.routing import Route, Traffic, router_of
 from kernbench.topology import names
+from kernbench.topology.places import places
 
 LOCAL = "pe-local-hbm"
 LEVELS = ("pe-same-cube-hbm", "pe-cross-cube-hbm", "pe-cross-sip-hbm")
@@ -183,7 +184,7 @@ class CaseCatalogue:
 def _translation_ns(graph: PropertyGraph, pe: Node) -> float:
     """Time of an address translation for the DMA ``pe``, ns."""
     part = TRANSLATORS[str(graph.properties["address_model"])]
-    translator = graph.node(names.pe_part(*_place(pe), int(pe.properties["pe"]), part)).properties
+    translator = graph.node(places(graph).part(part, *_place(pe), int(pe.properties["pe"]))).properties
     return float(translator[COMPONENT_KINDS[part].lookup])
 
 

@@ -1,5 +1,7 @@
 """Built-in patterns of traffic, defined over PE ranks, so that they fit a topology of any size.
 
+Machines without PEs have ranks of sources, each with the memory in its block.
+
 The N PEs of a topology are ranked 0 .. N-1 by SIP, cube and PE. A pattern says which rank's memory each
 rank talks to; the memory of PE p is slice ``p mod slices`` of its cube, which is its own slice wherever
 there are as many slices as PEs. The formulas are those of Dally and Towles, Principles and Practices of
@@ -11,6 +13,7 @@ To add a pattern, write a function from (N, parameters) to pairs of ranks and re
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import isqrt
@@ -21,7 +24,7 @@ from kernbench.errors import UsageError
 from kernbench.hints import suggestion
 from kernbench.pgraph import PropertyGraph
 from kernbench.probes.traffic_flow import Flow, make_flows
-from kernbench.topology import names
+from kernbench.topology.places import places
 
 Values = Mapping[str, ParamValue]
 Pairs = Iterable[tuple[int, int]]
@@ -177,23 +180,44 @@ def resolve_values(pattern: Pattern, given: Mapping[str, object]) -> dict[str, P
 
 
 def pattern_flows(graph: PropertyGraph, pattern: Pattern, values: Values) -> list[Flow]:
-    """The flows of ``pattern`` on a topology, by rank of the PE that asks; ``values`` are resolved.
+    """The flows of ``pattern`` on a topology, by rank of the PE or source that asks; ``values`` are resolved.
 
     A flow's name says which ranks it joins: ``3->7``.
     """
-    places = ranks(graph)
+    ends = ranked_ends(graph)
     same = {key: values[key] for key in ("bytes", "op", "count", "period_ns", "start_ns")}
     offset, step = int(values["offset"]), int(values["bytes"]) if pattern.shared else 0
-    entries: list[dict[str, object]] = []
-    for s, d in pattern.pairs(len(places), values):
-        sip, cube, pe = places[d]
-        memory = names.hbm(sip, cube, pe)
-        entries.append(
-            {"src": names.pe(*places[s]), "dst": memory, "offset": offset + s * step, "name": f"{s}->{d}",
-             **same}
-        )  # fmt: skip
+    entries: list[dict[str, object]] = [
+        {"src": ends[s][0], "dst": ends[d][1], "offset": offset + s * step, "name": f"{s}->{d}", **same}
+        for s, d in pattern.pairs(len(ends), values)
+    ]
     where = f"pattern '{pattern.name}'"
     return make_flows((entry, lambda key: f"{where}: {key}" if key else where) for entry in entries)
+
+
+def ranked_ends(graph: PropertyGraph) -> list[tuple[str, str]]:
+    """By rank, who asks and the memory that is its own: a PE and its slice, or a source and its memory."""
+    known = places(graph)
+    found = [(known.pe(*at), known.find("hbm_ctrl", *at) or known.part("pe_tcm", *at)) for at in ranks(graph)]
+    return found or _sources(graph)
+
+
+def _sources(graph: PropertyGraph) -> list[tuple[str, str]]:
+    """Every source with the memory of its number in the same block; in the order of the machine."""
+    beside: dict[str, list[str]] = {}
+    for node in graph.nodes("Memory"):
+        beside.setdefault(node.id.rpartition(".")[0], []).append(node.id)
+    counts: Counter[str] = Counter()
+    found = []
+    for node in graph.nodes("Source"):
+        block = node.id.rpartition(".")[0]
+        if block not in beside:
+            raise UsageError(
+                f"source '{node.id}' has no memory in its block; name ends in a traffic file instead"
+            )
+        found.append((node.id, beside[block][counts[block] % len(beside[block])]))
+        counts[block] += 1
+    return found
 
 
 def ranks(graph: PropertyGraph) -> list[tuple[int, int, int]]:

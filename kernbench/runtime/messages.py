@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from kernbench.address import AddressMap
 from kernbench.errors import UsageError
-from kernbench.topology import names
 
 
 class ShardRef(NamedTuple):
@@ -66,9 +65,8 @@ def check_tags(shards: Iterable[ShardRef], addresses: AddressMap, what: str) -> 
         found = addresses.resolve(shard.pa)
         if addresses.resolve(shard.pa + shard.nbytes - 1).component != found.component:
             raise UsageError(f"{what}: {shard.nbytes} bytes at {shard.pa:#x} leave '{found.component}'")
-        at = names.parse(found.component)
         tag = (shard.sip, shard.cube, shard.pe)
-        if tag != (at.sip, at.cube, shard.pe if found.kind == "sram" else at.pe):
+        if tag != addresses.location(found.component, shard.pe):
             raise UsageError(
                 f"{what}: a shard is tagged {tag}, but its address {shard.pa:#x} is in '{found.component}'"
             )

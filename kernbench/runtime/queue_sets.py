@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, cast
 from kernbench.errors import AllocationError, UsageError
 from kernbench.program.operations import Region
 from kernbench.program.queues import BUFFER_KINDS, Location, RingEntry
-from kernbench.topology import names
 from kernbench.topology.neighbours import MachineShape, Neighbours, neighbours, pairs
+from kernbench.topology.places import places
 
 if TYPE_CHECKING:
     from kernbench.program.launches import Request
@@ -101,7 +101,9 @@ class Queues:
         else:
             table = neighbours(wiring, shape, among)
         table = {location: dict(directions) for location, directions in table.items() if directions}
-        defaults = self._graph.node(names.pe_part(0, 0, 0, "pe_ipcq")).properties
+        defaults = self._graph.node(
+            places(self._graph).part("pe_ipcq", *next(iter(table), (0, 0, 0)))
+        ).properties
         kind = str(defaults["buffer_kind"]) if buffer_kind is None else buffer_kind
         if kind not in BUFFER_KINDS:
             raise UsageError(
@@ -118,7 +120,7 @@ class Queues:
         if taken := sorted(self._taken & set(heard)):
             location, direction = taken[0]
             raise UsageError(
-                f"install_ipcq: {names.pe(*location)} has a direction '{direction}' already; close those "
+                f"install_ipcq: {self._pe(location)} has a direction '{direction}' already; close those "
                 "queues first, or give the directions other names"
             )
         made = QueueSet(self, table, count, size, kind)
@@ -126,6 +128,9 @@ class Queues:
         self._taken |= set(heard)
         self._send(self._rings(made, heard), install=True)
         return made
+
+    def _pe(self, location: Location) -> str:
+        return places(self._graph).pe(*location)
 
     def remove(self, queues: QueueSet) -> None:
         """Take queues out of the PEs and free their rings."""
@@ -146,7 +151,7 @@ class Queues:
                 self._give_back(queues)
                 raise AllocationError(
                     f"install_ipcq: {len(queues.neighbours[location])} rings of {queues.slots} slots of "
-                    f"{queues.slot_bytes} bytes for {names.pe(*location)}: {full}; use fewer or smaller "
+                    f"{queues.slot_bytes} bytes for {self._pe(location)}: {full}; use fewer or smaller "
                     "slots, or another buffer_kind"
                 ) from None
 

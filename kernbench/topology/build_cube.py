@@ -144,6 +144,6 @@ def add_channels(graph: PropertyGraph) -> None:
             continue
         p = slice_.properties
         for channel in range(int(p["n_channels"])):
-            name = names.pseudo_channel(int(p["sip"]), int(p["cube"]), int(p["slice"]), channel)
+            name = names.pseudo_channel(slice_.id, channel)
             own = {"slice": p["slice"], "channel": channel, "bw_gbs": p["channel_gbs"]}
             add_part(graph, "pseudo_channel", name, slice_, own)

@@ -15,22 +15,25 @@ from kernbench.topology.energy import wrong as energy_problems
 from kernbench.topology.fields import Part
 from kernbench.topology.marked_yaml import Path
 from kernbench.topology.mesh import Zone, deal, min_height_mm
-from kernbench.topology.pe_spec import ARRAYS
+from kernbench.topology.pe_spec import ARRAYS, MAX_TCM_BYTES
 from kernbench.topology.problems import Problem
 from kernbench.topology.spec import MAX_CUBES, MAX_IO_CHIPLETS_PER_SIDE, OF_TRAY, IoChiplet, TopologySpec
 
 IOS: Path = ("sip", "io_chiplets")
 
 
-def problems(spec: TopologySpec) -> list[Problem]:
-    """Everything that does not fit together, in the order of the file's sections."""
+def problems(spec: TopologySpec, fields: bool = True) -> list[Problem]:
+    """Everything that does not fit together, in the order of the file's sections.
+
+    ``fields``: its memories have to fit the fields of an address.
+    """
     return [
         *_inter_sip(spec),
         *_cube_mesh(spec),
         *_io_chiplets(spec),
         *_cube(spec),
         *_hbm(spec),
-        *_tcm(spec),
+        *_tcm(spec, fields and not spec.parts),
         *_gemm(spec),
         *_attributes(spec),
         *_links(spec),
@@ -246,8 +249,11 @@ def _dram(spec: TopologySpec) -> Iterator[Problem]:
         yield Problem((*path, "dram", "drain_low"), message, ((*path, "dram", "drain_high"),))
 
 
-def _tcm(spec: TopologySpec) -> Iterator[Problem]:
+def _tcm(spec: TopologySpec, fields: bool) -> Iterator[Problem]:
     tcm, path = spec.pe.pe_tcm, ("pe", "pe_tcm")
+    if fields and tcm.size_bytes > MAX_TCM_BYTES:
+        message = f"is {tcm.size_bytes}, expected at most {MAX_TCM_BYTES}"
+        yield Problem((*path, "size_bytes"), message)
     used = tcm.scheduler_reserved_bytes + tcm.scratch_bytes
     if used > tcm.size_bytes:
         message = (

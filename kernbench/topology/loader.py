@@ -24,7 +24,8 @@ DEFAULT = "default"
 
 def shipped() -> dict[str, Path]:
     """Topologies that come with KernBench, by name."""
-    return {p.stem: p for p in sorted((data_dir("configs") / "topologies").glob("*.yaml"))}
+    folder = data_dir("configs") / "topologies"
+    return {p.stem: p for p in (*sorted(folder.glob("*.yaml")), *sorted(folder.glob("zoo/*.yaml")))}
 
 
 def find(path: str | Path | None) -> Path:

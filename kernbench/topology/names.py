@@ -66,9 +66,9 @@ def channel_router(sip: int, cube: int, slice_: int, channel: int) -> str:
     return of("channel_router", sip=sip, cube=cube, pe=slice_, index=channel)
 
 
-def pseudo_channel(sip: int, cube: int, slice_: int, channel: int) -> str:
-    """A pseudo-channel of an HBM slice: a part of its controller, without wires."""
-    return of("pseudo_channel", sip=sip, cube=cube, pe=slice_, index=channel)
+def pseudo_channel(hbm: str, channel: int) -> str:
+    """A pseudo-channel of the HBM slice ``hbm``: a part of its controller, without wires."""
+    return f"{hbm}.pc{channel}"
 
 
 def m_cpu(sip: int, cube: int) -> str:

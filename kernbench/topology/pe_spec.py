@@ -129,7 +129,9 @@ class PeMath(Part):
 class PeTcm(MemoryPart):
     """The PE's tightly coupled memory: scheduler's part, kernel scratch, then the allocatable rest."""
 
-    size_bytes: Annotated[Size, Field(ge=1, le=MAX_TCM_BYTES)] = Field(default=2 << 20, description="bytes")
+    size_bytes: Annotated[Size, Field(ge=1)] = Field(
+        default=2 << 20, description="bytes; of a tray at most 2 MiB"
+    )
     read_gbs: Gbs = Field(default=512.0, description="GB/s of the read port")
     write_gbs: Gbs = Field(default=512.0, description="GB/s of the write port")
     scheduler_reserved_bytes: Annotated[Size, Field(ge=0)] = Field(

@@ -173,7 +173,7 @@ def test_pes_on_one_channel_queue_there_and_on_several_they_do_not(
                 found[resource] = found.get(resource, 0.0) + float(ns)
         return found
 
-    channel = names.pseudo_channel(0, 0, 0, 3)
+    channel = names.pseudo_channel(names.hbm(0, 0, 0), 3)
     waited = at_channels(same)
     assert set(waited) == {channel}
     assert waited[channel] > 8

@@ -65,7 +65,7 @@ def rows(graph: PropertyGraph) -> tuple[object, object, object]:
 def test_the_default_machine_is_blocks() -> None:
     default, blocks = compile_topology(load()), machine(DEFAULT)
     assert rows(blocks) == rows(default)
-    own = {"id", "spec"}
+    own = {"id", "spec", "made_of"}
     assert {k: v for k, v in blocks.properties.items() if k not in own} == {
         k: v for k, v in default.properties.items() if k not in own
     }

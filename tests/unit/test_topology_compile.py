@@ -71,7 +71,7 @@ def test_every_node_has_its_kinds_properties_and_no_others(default: PropertyGrap
 def test_pseudo_channels_are_parts_of_their_slice_without_wires(default: PropertyGraph) -> None:
     slice_ = names.hbm(1, 3, 2)
     parts = [edge.target for edge in default.out_edges(slice_, "CONTAINS")]
-    assert parts == [names.pseudo_channel(1, 3, 2, channel) for channel in range(8)]
+    assert parts == [names.pseudo_channel(names.hbm(1, 3, 2), channel) for channel in range(8)]
     for channel, part in enumerate(parts):
         node = default.node(part)
         assert own(node) == {"slice": 2, "channel": channel, "bw_gbs": 32.0}
@@ -86,7 +86,7 @@ def test_a_faster_slice_has_faster_channels() -> None:
     twice = {"overrides": [{"where": names.hbm(0, 0, 0), "speed": 2.0}]}
     plain, fast = (compile_topology(load("minimal", extra)) for extra in ({}, twice))
     for channel in range(int(plain.node(names.hbm(0, 0, 0)).properties["n_channels"])):
-        name = names.pseudo_channel(0, 0, 0, channel)
+        name = names.pseudo_channel(names.hbm(0, 0, 0), channel)
         assert fast.node(name).properties["bw_gbs"] == 2 * float(plain.node(name).properties["bw_gbs"])
 
 

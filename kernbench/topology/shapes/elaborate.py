@@ -49,6 +49,7 @@ class Elaboration:
         made = self._block((), whole, {})
         if not made.packages:
             made.be_one_package()
+        made.number_computing_first()
         return made
 
     def wrong(self, path: Path, message: object) -> ConfigError:

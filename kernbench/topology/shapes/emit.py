@@ -30,8 +30,11 @@ def emit(spec: TopologySpec, graph: PropertyGraph) -> None:
     if len(hosts) > 1:
         both = " and ".join(f"'{rows.names[row]}'" for row in hosts[:2])
         raise made.wrong(("parts",), f"{both} are host CPUs, expected one of them")
-    if not hosts and names.HOST_CPU in rows.names:
-        raise made.wrong(("parts",), f"'{names.HOST_CPU}' is not a host CPU, expected another name")
+    is_host = names.HOST_CPU in (rows.names[row] for row in hosts)
+    if is_host != (names.HOST_CPU in rows.names) or (hosts and not is_host):
+        other = rows.names[hosts[0]] if hosts else names.HOST_CPU
+        expected = f"the host CPU to be called '{names.HOST_CPU}', and nothing else"
+        raise made.wrong(("parts",), f"'{other}' is {'' if hosts else 'not '}a host CPU, expected {expected}")
     if not hosts:
         _put(graph, names.HOST_CPU, made.sort((), _HOST.kind, {}), NOWHERE, (0.0, 0.0), {}, names.TRAY)
     for row, (name, sort) in enumerate(zip(rows.names, rows.sorts, strict=True)):
@@ -51,7 +54,7 @@ def emit(spec: TopologySpec, graph: PropertyGraph) -> None:
             graph.add_edge(Edge(names.link(a, b), a, b, "LINK", link))
         except ValueError:
             raise made.wrong(("connect",), f"joins '{a}' to '{b}' again, expected each link once") from None
-    graph.properties.update(_shape(rows))
+    graph.properties.update(_shape(rows), made_of="parts")
     pairs = set(zip(rows.sources, rows.targets, strict=True))
     if one_way := sum((target, source) not in pairs for source, target in pairs):
         graph.properties["one_way_links"] = one_way
@@ -75,8 +78,10 @@ def _put(
 
 
 def _shape(rows: Rows) -> Properties:
-    """How many packages, chiplets and PEs there are at most, and how they lie."""
-    sips, cubes, pes = (1 + max(column, default=-1) for column in (rows.sip, rows.cube, rows.pe))
+    """How many packages, chiplets and PEs there are, and how they lie; with PEs if any has some."""
+    computing = [row for row, pe in enumerate(rows.pe) if pe >= 0] or range(len(rows.pe))
+    levels = ([column[row] for row in computing] for column in (rows.sip, rows.cube, rows.pe))
+    sips, cubes, pes = (1 + max(numbers, default=-1) for numbers in levels)
     cube_w, cube_h = _grid(rows, "chiplet", cubes)
     sip_w, sip_h = _grid(rows, "package", sips)
     return {

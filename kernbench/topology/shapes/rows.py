@@ -116,6 +116,23 @@ class Rows:
         if self.level == "package" and not self.chiplets:
             self.be_one_chiplet()
 
+    def number_computing_first(self) -> None:
+        """Number packages, and chiplets of each, with PEs before others: kernels take these as ranges."""
+        with_pes = {self.sip[row] for row, pe in enumerate(self.pe) if pe >= 0}
+        first = {
+            sip: i
+            for i, sip in enumerate(sorted(set(self.sip) - {-1}, key=lambda sip: (sip not in with_pes, sip)))
+        }
+        self.sip = [first.get(sip, -1) for sip in self.sip]
+        places = set(zip(self.sip, self.cube, strict=True))
+        chiplets = {(self.sip[row], self.cube[row]) for row, pe in enumerate(self.pe) if pe >= 0}
+        numbers: dict[int, int] = {}
+        renamed = {}
+        for sip, cube in sorted(places, key=lambda place: (place not in chiplets, place)):
+            if cube >= 0:
+                renamed[sip, cube] = numbers[sip] = numbers.get(sip, -1) + 1
+        self.cube = [renamed.get(place, -1) for place in zip(self.sip, self.cube, strict=True)]
+
     def be_one_package(self) -> None:
         """A machine without packages is package 0."""
         for row, sort in enumerate(self.sorts):

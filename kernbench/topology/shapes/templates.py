@@ -123,7 +123,7 @@ def _spec(made: Elaboration, path: Path, name: str, given: Mapping[str, Any]) ->
         spec = TopologySpec.model_validate(merged)
     except ValidationError as error:
         raise wrong(from_pydantic(error, TopologySpec)[0]) from None
-    for problem in problems(spec):
+    for problem in problems(spec, fields=False):
         raise wrong(problem)
     return spec
 

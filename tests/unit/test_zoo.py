@@ -1,0 +1,86 @@
+"""The machines that files describe part by part: idle transfers, routes, patterns of traffic, kernels."""
+
+from __future__ import annotations
+
+import random
+from functools import lru_cache
+
+import pytest
+
+import kernbench as kb
+from kernbench import check_routes
+from kernbench.analysis.zero_load import ZeroLoadModel
+from kernbench.kinds import component_kind
+from kernbench.machine.machine import Machine
+from kernbench.pgraph import PropertyGraph
+from kernbench.routing import router_of
+
+NETWORKS = ("mesh-8x8", "torus-8x8", "dragonfly-72", "fat-tree-64", "wormhole")
+WITH_PES = ("a100-4", "h100-8-nvswitch", "tpu-v4-64", "two-kinds")
+
+
+@lru_cache(maxsize=1)
+def machine(name: str) -> PropertyGraph:
+    return kb.load_topology(name)
+
+
+@pytest.mark.parametrize("name", [*NETWORKS, *WITH_PES])
+def test_idle_transfers_take_what_the_closed_form_says(name: str) -> None:
+    graph, rnd = machine(name), random.Random(41)
+    sources = [node for node in graph.nodes() if node.properties["kind"] in ("source", "pe_dma")]
+    memories = [node for node in graph.nodes() if node.properties["kind"] in ("memory", "hbm_ctrl")]
+    running, model, router = Machine(graph, traced=False), ZeroLoadModel(graph), router_of(graph)
+    for _ in range(100):
+        source, nbytes, is_write = rnd.choice(sources), rnd.choice((64, 300, 4096)), rnd.random() < 0.5
+        network = source.id.partition(".")[0]
+        reached = [one for one in memories if name != "wormhole" or one.id.startswith(network)]
+        memory = rnd.choice(reached).id
+        flow = running.flow(source.id.removesuffix(".pe_dma"), memory, 0, nbytes, is_write=is_write)
+        running.wait(flow)
+        sends = component_kind(source).sends
+        assert sends is not None
+        ask = model.write if is_write else model.read
+        assert flow.ns == pytest.approx(ask(router.route(source.id, memory, sends), nbytes).ns, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["mesh-8x8", "torus-8x8"])
+def test_their_buffers_cannot_deadlock(name: str) -> None:
+    check_routes(machine(name))
+
+
+@pytest.mark.parametrize("name", [*NETWORKS[:4], *WITH_PES])
+def test_patterns_run_and_are_kept(name: str) -> None:
+    run = kb.traffic("pattern:uniform-random", machine(name), bytes=4096)
+    assert run.totals["total_bytes"] == 4096 * len(run.flows)
+    busiest = run.query("busiest-links", limit=1).dicts()
+    assert "->" in str(busiest[0].values())
+
+
+@pytest.mark.parametrize("name", WITH_PES)
+@pytest.mark.parametrize(("bench", "params"), [("gemm-multi-pe", {}), ("ccl-allreduce", {"elements": 256})])
+def test_kernels_compute_right_values(name: str, bench: str, params: dict[str, int]) -> None:
+    assert kb.run(bench, machine(name), params=params, verify=True).verdict == "yes"
+
+
+def test_memories_follow_one_another_where_addresses_have_no_fields() -> None:
+    running = Machine(machine("two-kinds"), traced=False)
+    window = running.addresses.window
+    first, second = window("package.die0_0.hbm0"), window("package.die0_0.hbm1")
+    assert second.base == first.base + (4 << 30)
+    assert running.addresses.resolve(second.base + 5).component == "package.die0_0.hbm1"
+    tcm = window("package.die0_0.pe0.pe_tcm")
+    assert tcm.base % (2 << 20) == 0
+    assert running.addresses.resolve(tcm.base).kind == "tcm"
+
+
+@pytest.mark.parametrize("is_write", [True, False])
+@pytest.mark.parametrize("nbytes", [64, 4096, 32768])
+def test_a_slow_link_within_a_pe_is_in_the_closed_form(is_write: bool, nbytes: int) -> None:
+    graph = kb.load_topology("minimal", {"pe.links.internal_gbs": 64})
+    running, pe, memory = Machine(graph, traced=False), "sip0.cube0.pe0", "sip0.cube0.hbm_ctrl.pe0"
+    flow = running.flow(pe, memory, 0, nbytes, is_write=is_write)
+    running.wait(flow)
+    sends = component_kind(graph.node(f"{pe}.pe_dma")).sends
+    assert sends is not None
+    model, route = ZeroLoadModel(graph), router_of(graph).route(f"{pe}.pe_dma", memory, sends)
+    assert flow.ns == pytest.approx((model.write if is_write else model.read)(route, nbytes).ns, abs=1e-6)
