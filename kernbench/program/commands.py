@@ -209,8 +209,13 @@ class Ahead(Command):
         return self.command.dispatched
 
     def check(self, scheduler: Scheduler, queues: Queues) -> None:
-        """See :class:`Command`."""
-        self.command.check(scheduler, queues)
+        """See :class:`Command`. Runs ascend and lie in one tensor: what is between them is as they are."""
+        runs = self.command.runs
+        if len(runs) > 1:
+            first, (last, size) = runs[0][0], runs[-1]
+            scheduler.check_runs(((first, last + size - first),))
+        else:
+            self.command.check(scheduler, queues)
 
     def begin(self, pe: Pe) -> bool:
         """See :class:`Command`."""

@@ -77,3 +77,28 @@ def test_a_failure_in_a_kernel_that_runs_ahead_ends_the_run() -> None:
     x = np.zeros(16, np.float32)
     with pytest.raises(KernBenchError, match="turn 2"):
         kb.run_kernel(late[(1,)], x, out=x.copy())
+
+
+def test_each_operation_is_verified_and_products_count_their_flops() -> None:
+    random = np.random.default_rng(2)
+    a, b = random.standard_normal((32, 64)), random.standard_normal((64, 32))
+    a, b = a.astype(np.float16), b.astype(np.float16)
+
+    def bench(torch: Any) -> None:
+        out = torch.zeros(32, 32, dtype="f32")
+        product[(1,)](torch.from_numpy(a), torch.from_numpy(b), out, 64, B=32, STAGES=2)
+        torch.check("product", out, a.astype(np.float32) @ b.astype(np.float32), tolerance=1e-2)
+
+    done = kb.run(bench, verify="ops", store="memory:")
+    assert done.verdict == "yes"
+    ops = done.ops
+    assert ops["flops"][ops["name"] == "dot_acc"].tolist() == [2 * 32**3] * 2
+
+
+def test_a_kernel_is_interpreted_without_a_machine_and_checked() -> None:
+    random = np.random.default_rng(3)
+    a, b = random.standard_normal((32, 64)), random.standard_normal((64, 32))
+    a, b = a.astype(np.float16), b.astype(np.float16)
+    out = np.zeros((32, 32), np.float32)
+    done = kb.run_kernel(product[(1,)], a, b, out=out, K=64, B=32, STAGES=3)
+    done.check(lambda a, b: a.astype(np.float32) @ b.astype(np.float32), tolerance=1e-2)
