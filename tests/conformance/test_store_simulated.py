@@ -42,7 +42,7 @@ ALL_ROWS = 10**6
 ALL = {name: {"limit": ALL_ROWS} if name.endswith(("steps", "location", "line")) else {} for name in CHAINS}
 ALL_QUESTIONS = {"few": Plan(3, 3), "many": Plan(20, 2)}
 """So many runs, the shipped benches first, are asked other questions too, the rest their chains only."""
-MANY = Plan(70, 2)
+MANY = Plan(42, 2)
 """Each run is asked for its chain and for half of the sums over it."""
 Rows = list[tuple[Any, ...]]
 Genes = list[tuple[str, int]]
