@@ -44,6 +44,7 @@ LOOPS: dict[str, tuple[str, dict[str, Any]]] = {
     "va-offset-verify": ("va-offset-verify", {}),
     "qkv-gemm-multi-pe": ("qkv-gemm-multi-pe", {}),
     "flash-attention": ("flash-attention", {}),
+    "flash-attention 512 tokens": ("flash-attention", {"tokens": 512}),
     "ccl-allreduce": ("ccl-allreduce", {}),
     "ccl-allreduce, again on the same machine": ("ccl-allreduce", {}),
     "llama-layer in tiles": ("llama-layer", {"block": 0}),

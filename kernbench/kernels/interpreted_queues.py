@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from kernbench.components.queue_ring import Incoming, Outgoing, QueueCredit, QueueToken
 from kernbench.errors import UsageError
 from kernbench.program.commands import Completion
 from kernbench.program.queues import Location, Message, Receive, RingEntry
@@ -17,69 +17,75 @@ Bytes = np.ndarray[Any, Any]
 
 
 class Parcel:
-    """A message under way: how many of its parts are in the ring or beyond, and how many have been read.
+    """A message under way: how many of its parts have a slot, and how many have been read.
 
-    ``posted`` is done when all are in the ring.
+    ``posted`` is done when all have one.
     """
 
     def __init__(self, message: Message, data: Bytes, posted: Completion) -> None:
         self.message = message
         self.data = data
         self.posted = posted
-        self.arrived = 0
+        self.put = 0
         self.read = 0
 
 
-class ReceiveRing:
-    """The receive ring of one direction of one PE."""
+class Ring:
+    """One direction of one PE: both ends of its receive ring as on the machine, without time."""
 
     def __init__(self, entry: RingEntry) -> None:
         self.entry = entry
-        self.parcels: deque[Parcel] = deque()
+        self._outgoing, self._incoming = Outgoing(entry), Incoming(entry)
         self.reader: Receive | None = None
-        """The receive that has read some of the first parcel's parts."""
+        """The receive that has read some of a message's parts."""
         self.moved = 0
         """Parts put and read so far."""
 
     def put(self, parcel: Parcel) -> None:
         """Fill slots with parts of ``parcel``, behind those that wait for slots, as they become free."""
-        self.parcels.append(parcel)
+        self._outgoing.sends.append(parcel)
         self._fill()
 
     @property
     def waiting(self) -> int:
         """Messages with parts that have no slot."""
-        return sum(not parcel.posted.done for parcel in self.parcels)
+        return len(self._outgoing.sends)
 
     def _fill(self) -> None:
-        free = self.entry.slots - sum(one.arrived - one.read for one in self.parcels)
-        for parcel in self.parcels:
-            if parcel.posted.done:
-                continue
-            fits = min(free, parcel.message.parts - parcel.arrived)
-            parcel.arrived += fits
-            self.moved += fits
-            free -= fits
-            if parcel.arrived < parcel.message.parts:
-                return
-            parcel.posted.complete()
+        out, into = self._outgoing, self._incoming
+        while out.sends and out.credits:
+            parcel: Parcel = out.sends[0]
+            into.written(into.arrive(QueueToken(out.take(), 0, parcel.message, parcel.put, parcel, 0)))
+            self.moved += 1
+            parcel.put += 1
+            if parcel.put == parcel.message.parts:
+                out.sends.popleft()
+                parcel.posted.complete()
+
+    def first(self) -> Parcel | None:
+        """The message whose parts are read next, if one is there."""
+        token = self._incoming.first()
+        return None if token is None else token.op
 
     def take(self, reader: Receive) -> Parcel | None:
         """Read what is there of the first parcel; the parcel once all of it has been read."""
-        if not self.parcels or not self.parcels[0].arrived or self.reader not in (None, reader):
+        parcel = self.first()
+        if parcel is None or self.reader not in (None, reader):
             return None
-        parcel = self.parcels[0]
         self.reader = reader
-        self.moved += parcel.arrived - parcel.read
-        parcel.read = parcel.arrived
+        while self.first() is parcel:
+            self._incoming.read(self._incoming.begin_read())
+            self._outgoing.give(QueueCredit(self.entry.address, self._incoming.tail, -1), -1)
+            self.moved += 1
+            parcel.read += 1
         self._fill()
         if parcel.read < parcel.message.parts:
             return None
         self.reader = None
-        return self.parcels.popleft()
+        return parcel
 
     def __str__(self) -> str:
-        held = sum(one.arrived - one.read for one in self.parcels)
+        held = self._incoming.arrived - self._incoming.tail
         return f"ring '{self.entry.direction}' holds {held} of {self.entry.slots} slots"
 
 
@@ -101,8 +107,8 @@ class InterpretedQueues:
             shape = shape or MachineShape(sips, (cubes, 1), pes)
             wiring = neighbours(wiring, shape)
         self._heard = pairs(wiring)
-        self.rings: dict[tuple[Location, str], ReceiveRing] = {
-            (location, direction): ReceiveRing(RingEntry(direction, peer, 0, 0, slots, slot_bytes, "tcm"))
+        self.rings: dict[tuple[Location, str], Ring] = {
+            (location, direction): Ring(RingEntry(direction, peer, 0, 0, slots, slot_bytes, "tcm"))
             for location, directions in wiring.items()
             for direction, peer in directions.items()
         }
@@ -117,11 +123,11 @@ class InterpretedQueues:
         """The queues of a PE by direction."""
         return {d: ring.entry for (at, d), ring in self.rings.items() if at == location}
 
-    def peer_ring(self, location: Location, direction: str) -> ReceiveRing:
+    def peer_ring(self, location: Location, direction: str) -> Ring:
         """The ring that PE ``location`` fills by sending in ``direction``."""
         return self.rings[self._heard[location, direction]]
 
-    def filled_by(self, location: Location) -> list[ReceiveRing]:
+    def filled_by(self, location: Location) -> list[Ring]:
         """The rings that PE ``location`` sends to."""
         return [self.peer_ring(location, direction) for direction in self.of(location)]
 
@@ -143,7 +149,7 @@ class InterpretedQueues:
         for step in range(len(directions)):
             index = (start + step) % len(directions)
             ring = self.rings[location, directions[index]]
-            if ring.reader is None and ring.parcels and ring.parcels[0].arrived:
+            if ring.reader is None and ring.first() is not None:
                 self._turn[location] = index + 1
                 return directions[index]
         return None

@@ -114,7 +114,7 @@ class DataPlane(Instrument):
     def stage_done(self, op: Op) -> None:
         """Log a stage of a tile."""
         if self._recorded:
-            self.log.append_stage(op)
+            self.log.append(op, sorted({*op.after}))
 
     def _apply(self, op: Op) -> list[Dependency]:
         """Bring ``op`` into effect; returns its dependencies."""

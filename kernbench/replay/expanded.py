@@ -104,7 +104,7 @@ class _Part:
     def columns(self) -> Columns:
         """The columns of ``op``."""
         rows, name, works = self.rows, self.name, self.number == 1
-        of_part = {"kind": "tile", "name": name, "stage": name.upper(), "label": (name, (), None, "")}
+        of_part = {"kind": "tile", "name": name, "stage": name.upper(), "label": name}
         return {
             "id": self._id(),
             "parent": NONE if works else rows["id"],

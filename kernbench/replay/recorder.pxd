@@ -12,7 +12,6 @@ cdef class Recorder(StageRows):
     cdef readonly long long length, run
     cdef long long command_count, command_words, head_words, part_words
     cdef bytearray seen
-    cdef dict plain
     cdef readonly Words ops, operands, regions, edges, moved, accesses, commands
 
     @cython.locals(made=list, transaction="long long", on="long long", operands=int, moved=int, edges=int, label="long long")
@@ -23,8 +22,6 @@ cdef class Recorder(StageRows):
         long long launch, object kind, object name, object stage, object component, object source, long long label,
         int moved, int operands, int edges,
     )
-    @cython.locals(operand=Operand, made=list)
-    cpdef object add_computed(self, Op op)
     @cython.locals(rows=Words, place=Py_ssize_t, later="long long")
     cpdef long long add_part(
         self, long long row, int part, Op op, CallSite site, object component, long long id, long long held, int access,
@@ -44,8 +41,6 @@ cdef class Recorder(StageRows):
         self, long long id, Op parent, object stage, object name, object component, long long nbytes,
         long long transaction, double t_ready, double t_start, double t_end, tuple after, object hazard, long long slot,
     )
-    cdef object plain_label(self, object name)
-    cpdef object append_stage(self, Op op)
     @cython.locals(shapes=list, position="long long", operand=Operand)
     cdef object add_operands(self, object name, object inputs, object output)
     @cython.locals(rows=Words, addr="long long", nbytes="long long", regions=int)

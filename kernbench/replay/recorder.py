@@ -69,13 +69,14 @@ class Recorder(StageRows):
         self.length = 0
         """Operations so far, stages of tiles with them."""
         self.codes: dict[Any, int] = {}
-        """A number for each text: a string, a shape, or the parts of a label (name, shapes, shape, type)."""
+        """A number for each text: a string, a shape, or the parts of a label (name, shapes, shape, type).
+
+        The label of an operation without operands is its name.
+        """
         self.forms: dict[Form, int] = {}
         self.run = next(_runs)
         self.seen = bytearray()
         """A bit for each operation that was appended, by its number."""
-        self.plain: dict[str, int] = {}
-        """Codes of labels of operations without operands, by name."""
         self.ops, self.operands, self.regions, self.edges, self.moved, self.accesses, self.commands = [
             Words(layout.itemsize // 8) for layout in LAYOUT.values()
         ]
@@ -106,7 +107,7 @@ class Recorder(StageRows):
         operands = len(inputs)
         if output is not None:
             operands += 1
-        label = self.add_operands(name, inputs, output) if operands else self.plain_label(name)
+        label = self.add_operands(name, inputs, output) if operands else code(self.codes, name)
         moved = edges = 0
         made = op.transactions
         if made:
@@ -123,24 +124,10 @@ class Recorder(StageRows):
         )  # fmt: skip
 
     def add_row(
-        self,
-        id: int,
-        parent: int,
-        nbytes: int,
-        t_ready: float,
-        t_start: float,
-        t_end: float,
-        launch: int,
-        kind: str,
-        name: str,
-        stage: str,
-        component: str,
-        source: str,
-        label: int,
-        moved: int,
-        operands: int,
+        self, id: int, parent: int, nbytes: int, t_ready: float, t_start: float, t_end: float, launch: int,
+        kind: str, name: str, stage: str, component: str, source: str, label: int, moved: int, operands: int,
         edges: int,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """A row of ``op``."""
         rows, codes = self.ops, self.codes
         rows.integer(id)
@@ -156,25 +143,10 @@ class Recorder(StageRows):
         rows.pair(operands, edges)
         self.length += 1
 
-    def add_computed(self, op: Op) -> None:
-        """See :meth:`StageRows.add_computed`: it depends on those that made its operands, as they say."""
-        made = [(operand.handle, "handle") for operand in op.inputs if operand.handle is not None]
-        self.append(op, sorted({*op.after, *made}))
-
     def add_part(
-        self,
-        row: int,
-        part: int,
-        op: Op,
-        site: CallSite,
-        component: str,
-        id: int,
-        held: int,
-        access: int,
-        t_ready: float,
-        t_start: float,
-        t_end: float,
-    ) -> int:
+        self, row: int, part: int, op: Op, site: CallSite, component: str, id: int, held: int, access: int,
+        t_ready: float, t_start: float, t_end: float,
+    ) -> int:  # fmt: skip
         """See :meth:`StageRows.add_part`."""
         rows = self.commands
         if row < 0:
@@ -241,21 +213,9 @@ class Recorder(StageRows):
         self.seen[place] |= bit
 
     def add_stage(
-        self,
-        id: int,
-        parent: Op,
-        stage: str,
-        name: str,
-        component: str,
-        nbytes: int,
-        transaction: int,
-        t_ready: float,
-        t_start: float,
-        t_end: float,
-        after: tuple[int, ...],
-        hazard: str,
-        slot: int,
-    ) -> None:
+        self, id: int, parent: Op, stage: str, name: str, component: str, nbytes: int, transaction: int,
+        t_ready: float, t_start: float, t_end: float, after: tuple[int, ...], hazard: str, slot: int,
+    ) -> None:  # fmt: skip
         """See :meth:`StageRows.add_stage`."""
         moved = 0
         if transaction >= 0:
@@ -269,24 +229,8 @@ class Recorder(StageRows):
             self.edges.integer(code(self.codes, why))
         self.add_row(
             id, parent.id, nbytes, t_ready, t_start, t_end, parent.launch, "tile", name, stage, component,
-            parent.source, self.plain_label(name), moved, 0, len(found),
+            parent.source, code(self.codes, name), moved, 0, len(found),
         )  # fmt: skip
-
-    def plain_label(self, name: str) -> int:
-        """The code of the label of an operation without operands."""
-        found = self.plain.get(name)
-        if found is None:
-            found = self.plain[name] = code(self.codes, (name, (), None, ""))
-        return found
-
-    def append_stage(self, op: Op) -> None:
-        """Add a stage of a tile, which is over. It depends on its ``after`` alone.
-
-        Raises:
-            KernBenchError: An operation of that id is recorded already.
-        """
-        after = op.after
-        self.append(op, sorted({*after}) if len(after) > 1 else after)
 
     def add_operands(self, name: str, inputs: Sequence[Operand], output: Operand | None) -> int:
         """Rows for operands of an operation; returns the code of its label."""

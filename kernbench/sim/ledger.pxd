@@ -28,7 +28,7 @@ cdef class Ledger:
     @cython.locals(path=Path)
     cpdef Path path(self, object source, object target, object traffic, object via=*)
     cpdef object end(self, Transaction transaction)
-    @cython.locals(rows=StageRows, done=tuple)
+    @cython.locals(done=tuple)
     cpdef object report(self, Op op)
     @cython.locals(of_launch=dict, intervals=Words)
     cdef object note_work(self, long long launch, object component, double begin, double end)

@@ -148,13 +148,8 @@ class Ledger:
         if stage not in _MOVING:
             self.note_work(op.launch, op.component, op.t_start, op.t_end)
         done = self.when_done
-        if stage in _IN_PE:
-            rows = self.stage_rows
-            if op.kind == "tile":
-                done = self.when_staged
-            elif rows is not None and rows.takes_computed:
-                rows.add_computed(op)
-                return
+        if stage in _IN_PE and op.kind == "tile":
+            done = self.when_staged
         for op_done in done:
             op_done(op)
 

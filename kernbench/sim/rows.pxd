@@ -8,7 +8,6 @@ cimport cython
 cdef class StageRows:
     cdef public bint takes_computed
 
-    cpdef object add_computed(self, Op op)
     cpdef long long add_part(
         self, long long row, int part, Op op, CallSite site, object component, long long id, long long held, int access,
         double t_ready, double t_start, double t_end,

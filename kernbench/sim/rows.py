@@ -17,25 +17,12 @@ class StageRows:
 
     def __init__(self) -> None:
         self.takes_computed = True
-        """Whether operations among handles are gathered here too, and nobody has to be shown them."""
-
-    def add_computed(self, op: Op) -> None:
-        """Gather an operation among handles that is over."""
+        """Whether commands on operands in TCM are gathered here, and nobody has to be shown them."""
 
     def add_part(
-        self,
-        row: int,
-        part: int,
-        op: Op,
-        site: CallSite,
-        component: str,
-        id: int,
-        held: int,
-        access: int,
-        t_ready: float,
-        t_start: float,
-        t_end: float,
-    ) -> int:
+        self, row: int, part: int, op: Op, site: CallSite, component: str, id: int, held: int, access: int,
+        t_ready: float, t_start: float, t_end: float,
+    ) -> int:  # fmt: skip
         """Gather a stage of a command on operands in TCM: fetch, GEMM or MATH, store.
 
         Args:
@@ -55,21 +42,9 @@ class StageRows:
         return 0
 
     def add_stage(
-        self,
-        id: int,
-        parent: Op,
-        stage: str,
-        name: str,
-        component: str,
-        nbytes: int,
-        transaction: int,
-        t_ready: float,
-        t_start: float,
-        t_end: float,
-        after: tuple[int, ...],
-        hazard: str,
-        slot: int,
-    ) -> None:
+        self, id: int, parent: Op, stage: str, name: str, component: str, nbytes: int, transaction: int,
+        t_ready: float, t_start: float, t_end: float, after: tuple[int, ...], hazard: str, slot: int,
+    ) -> None:  # fmt: skip
         """Gather a stage.
 
         Args:
