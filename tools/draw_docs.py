@@ -1,6 +1,7 @@
-"""Draws the two pictures of the documentation that are no output of a command: ``make pictures``.
+"""Draws the pictures of the documentation that are no output of a command: ``make pictures``.
 
-The machine as the front page shows it, and the way from a YAML file to an answer. The ground is transparent; text stands on
+The machine as the front page shows it, the way from a YAML file to an answer, and a loop of a Triton kernel with one stage and with
+three. The ground is transparent; text stands on
 boxes of its own, or is of a grey that is read on white and on black, so that both modes have one file.
 """
 
@@ -12,6 +13,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape
+
+import numpy as np
+
+import kernbench as kb
+import kernbench.triton as triton
+import kernbench.triton.language as tl
 
 INK, GREY = "#1f2933", "#8a8f98"
 FILL = {"part": "#dbe7f5", "memory": "#fde3c8", "link": "#e4ddf3", "level": "none", "core": "#d5ecd8"}
@@ -170,11 +177,34 @@ def architecture() -> str:
     )
 
 
+@triton.jit
+def product(a, b, c, K, B: tl.constexpr):  # type: ignore[no-untyped-def]  # noqa: N803
+    at = tl.arange(0, B)
+    acc = tl.zeros((B, B), tl.float32)
+    for k in range(0, K, B):
+        x = tl.load(a + at[:, None] * K + k + at[None, :])
+        y = tl.load(b + (k + at[:, None]) * B + at[None, :])
+        acc = tl.dot(x, y, acc)
+    tl.store(c + at[:, None] * B + at[None, :], acc)
+
+
+def stages(count: int) -> str:
+    """The time line of some iterations of a product whose loads run ``count`` - 1 iterations ahead."""
+    a, b = np.ones((64, 512), np.float16), np.ones((512, 64), np.float16)
+    done = kb.run_kernel(
+        product[(1,)], a, b, out=np.zeros((64, 64), np.float32), K=512, B=64, num_stages=count
+    )
+    begin, _ = done.run.window(0).spans[0]
+    return done.run.timeline(from_ns=begin + 600, to_ns=begin + 1400).svg()
+
+
 def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for number, drawn in enumerate(machine(), 1):
         (folder / f"machine-{number}.svg").write_text(drawn, encoding="utf-8")
     (folder / "architecture.svg").write_text(architecture(), encoding="utf-8")
+    for count in (1, 3):
+        (folder / f"triton-stages-{count}.svg").write_text(stages(count), encoding="utf-8")
 
 
 if __name__ == "__main__":
