@@ -18,6 +18,13 @@ DIAGRAM_VIEWS = ("system", "sip", "cube", "pe")
 """From the tray to the parts of a PE."""
 
 
+def diagram_views(graph: PropertyGraph) -> tuple[str, ...]:
+    """The views that a machine has: one of blocks alone where it is not a tray of packages."""
+    from kernbench.report.views.facts import is_tray
+
+    return DIAGRAM_VIEWS if is_tray(graph) else DIAGRAM_VIEWS[:1]
+
+
 def diagram(
     topology: Topology = None,
     view: str = "cube",

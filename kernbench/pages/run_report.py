@@ -97,8 +97,10 @@ def _answers(answers: Answers, params: dict[str, Any], against: str | None) -> I
     yield "overview", answers.answer("overview", params)
     yield "timeline", answers.answer("timeline", {**params, "bars": _BARS})
     for view in DIAGRAM_VIEWS:
-        found = answers.answer("machine", {**params, "view": view})
+        found = _or_why_not(answers, "machine", {**params, "view": view})
         yield f"machine?view={view}", found
+        if "picture" not in found:
+            continue
         for name in _busiest(answers, params, found["picture"]["instances"]):
             one = answers.answer("machine", {**params, "view": view, "of": name})
             yield f"machine?of={name}&view={view}", one

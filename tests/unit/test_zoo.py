@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 from functools import lru_cache
+from pathlib import Path
 
 import pytest
 
 import kernbench as kb
 from kernbench import check_routes
 from kernbench.analysis.zero_load import ZeroLoadModel
+from kernbench.errors import UsageError
 from kernbench.kinds import component_kind
 from kernbench.machine.machine import Machine
 from kernbench.pgraph import PropertyGraph
@@ -84,3 +86,30 @@ def test_a_slow_link_within_a_pe_is_in_the_closed_form(is_write: bool, nbytes: i
     assert sends is not None
     model, route = ZeroLoadModel(graph), router_of(graph).route(f"{pe}.pe_dma", memory, sends)
     assert flow.ns == pytest.approx((model.write if is_write else model.read)(route, nbytes).ns, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", [*NETWORKS, *WITH_PES])
+def test_they_are_drawn_block_by_block(name: str) -> None:
+    assert kb.diagram(machine(name), "system").startswith("<svg")
+    with pytest.raises(UsageError, match="is not a tray of packages; draw its view system"):
+        kb.diagram(machine(name), "cube")
+
+
+def test_a_block_is_opened_by_name() -> None:
+    assert ">die2_1<" in kb.diagram(machine("two-kinds"), "system", of="package")
+    with pytest.raises(UsageError, match="has no block 'packag'; did you mean 'package'"):
+        kb.diagram(machine("two-kinds"), "system", of="packag")
+
+
+def test_a_machine_built_in_python_is_drawn() -> None:
+    made = kb.Topology("two")
+    a, b = made.add("sip0.cube0.r0c0"), made.add("sip1.cube0.r0c0")
+    made.link(a, b, "router_mesh", gbs=1, mm=1)
+    assert ">sip1<" in kb.diagram(made.compile(), "system")
+
+
+def test_a_report_has_the_view_that_there_is(tmp_path: Path) -> None:
+    run = kb.run("gemm-multi-pe", machine("a100-4"), store=tmp_path / "store")
+    page = tmp_path / "report.html"
+    kb.write_report(run, page)
+    assert "gpu3" in page.read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ import click
 
 import kernbench as kb
 from kernbench.analysis.chosen_window import ChosenWindow
-from kernbench.api.pictures import DIAGRAM_VIEWS, diagram_frames
+from kernbench.api.pictures import DIAGRAM_VIEWS, diagram_frames, diagram_views
 from kernbench.cli import completion
 from kernbench.cli.group import Command
 from kernbench.cli.options import change_options, opened, store_option, topology_file, window_options
@@ -82,7 +82,7 @@ def command(
     if is_file and out != "-" and path.suffix.lower() != ".svg":
         raise click.UsageError(f"--out {path}: unsupported file type; use .svg")
     graph = kb.load_topology(topology_file(file), topo, components)
-    views = DIAGRAM_VIEWS if view == "all" else (view,)
+    views = diagram_views(graph) if view == "all" else (view,)
     if frames is not None and (run is None or out == "-"):
         why = "needs --run, whose time it cuts" if run is None else "needs a folder or a file as --out"
         raise click.UsageError(f"--frames {why}")

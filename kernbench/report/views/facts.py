@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import fsum
@@ -58,11 +59,22 @@ def spec(graph: PropertyGraph) -> dict[str, Any]:
     return content_of(str(graph.properties["spec"]))
 
 
+def is_tray(graph: PropertyGraph) -> bool:
+    """Whether a machine is a tray of packages as topology files without ``parts`` describe them."""
+    content = json.loads(str(graph.properties["spec"]))
+    return "sip" in content and not content.get("parts")
+
+
 def shown(graph: PropertyGraph, level: str, instance: str | None) -> tuple[Node, str]:
     """The SIP, cube or PE to show, and its name where it was asked for (else it stands for all).
 
     ``instance`` that is none of ``level``, or none of this topology, is a :class:`UsageError`.
     """
+    if not is_tray(graph):
+        raise UsageError(
+            f"the topology '{graph.properties['name']}' is not a tray of packages; draw its view "
+            "system, and a block of it with its name (--of, of=)"
+        )
     first = {"sip": names.sip(0), "cube": names.cube(0, 0), "pe": names.pe(0, 0, 0)}[level]
     name = instance or first
     if name not in graph or graph.node(name).properties["kind"] != level:

@@ -8,7 +8,8 @@ none crosses another, however many packages there are.
 from __future__ import annotations
 
 from kernbench.pgraph import Node, PropertyGraph
-from kernbench.report.views.facts import Bundle, bundles, count_text, spec
+from kernbench.report.views.blocks import blocks_view
+from kernbench.report.views.facts import Bundle, bundles, count_text, is_tray, spec
 from kernbench.report.views.model import Box, View
 from kernbench.report.views.sheet import Sheet, scale_for
 from kernbench.report.views.text import LINE, block
@@ -23,8 +24,9 @@ _LONGEST = 480.0
 
 
 def system_view(graph: PropertyGraph, instance: str | None = None) -> View:
-    """The whole machine, PCIe links and packages; ``instance`` has no meaning here."""
-    del instance
+    """The whole machine, PCIe links and packages; ``instance`` is a block of a machine that is not a tray."""
+    if not is_tray(graph):
+        return blocks_view(graph, instance)
     sheet = Sheet("system")
     endpoints = [node for node in graph.nodes() if node.properties["kind"] == "pcie_ep"]
     ends = [graph.node(names.HOST_CPU), graph.node(names.SWITCH), *endpoints]
