@@ -49,6 +49,25 @@ def test_a_kernel_gives_the_same_numbers_on_128_pes(name: str) -> None:
     assert (run(case, 128).output == run(case).output).all()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("pes", [1, 8])
+@pytest.mark.parametrize("name", [name for name, make in cases.CASES.items() if "STAGES" in make().constants])
+def test_no_depth_of_pipeline_and_no_number_of_residents_changes_a_number(name: str, pes: int) -> None:
+    case = cases.CASES[name]()
+    expected = right(case, run(case))
+    for stages in (1, 2, 3, 4):
+        case.constants["STAGES"] = stages
+        for residents in (1, 2, 4):
+            assert (run(case, pes, residents=residents).output == expected).all(), (stages, residents)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [(1, 32, 32), (37, 64, 96), (33, 96, 32), (128, 32, 160)])
+def test_products_of_ragged_sizes(size: tuple[int, int, int]) -> None:
+    case = cases.matmul_blocks(3, size)
+    right(case, run(case, residents=2))
+
+
 @pytest.mark.parametrize("residents", [2, 4])
 @pytest.mark.parametrize("name", ["matmul_blocks", "softmax_rows", "attend causal"])
 def test_residents_change_no_number(name: str, residents: int) -> None:

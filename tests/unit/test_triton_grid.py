@@ -184,6 +184,11 @@ def test_do_bench_is_simulated_time_and_the_driver_knows_the_machine() -> None:
 
         found["ms"] = [triton.testing.do_bench(run) for _ in range(2)]
         device = triton.runtime.driver.active.get_current_device()
+        triton.testing.assert_close(np.ones(2), [1, 1.001])
+        with pytest.raises(AssertionError):
+            triton.testing.assert_close(np.ones(2), np.zeros(2))
+        with pytest.raises(AttributeError, match="kernbench sweep"):
+            triton.testing.perf_report  # noqa: B018
         found["device"] = triton.runtime.driver.active.utils.get_device_properties(device)
 
     done = kb.run(bench, topology="minimal", store="memory:")
