@@ -76,6 +76,9 @@ def tl_call(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P
 def _line(frame: FrameType) -> str:
     """``file.py:12``, the line of the user's own code at or above ``frame``; mostly one seen before."""
     known = LINES.get(id(frame.f_code))
+    if known is None and frame.f_back is not None and frame.f_globals.get("__package__") == __package__:
+        frame = frame.f_back  # a call of tl that is written in Python
+        known = LINES.get(id(frame.f_code))
     if known is not None:
         lines = known[1]
         text = lines.get(frame.f_lasti)
