@@ -113,8 +113,14 @@ class Router:
         best = self._shortest(a, b, traffic, via)
         links = self._links(best)
         back: tuple[str, ...] = ()
-        if self._own_back or (self._one_way and not all(self._has_twin(link) for link in links)):
-            back = (dst, *[link.target for link in self._links(self._shortest(b, a, traffic, ""))])
+        one_way = self._one_way and not all(self._has_twin(link) for link in links)
+        if self._own_back or one_way:
+            try:
+                back = (dst, *[link.target for link in self._links(self._shortest(b, a, traffic, ""))])
+            except RoutingError:
+                if one_way:
+                    raise
+                # The traffic may not begin there, as from within a PE: its answers go the way back.
         nodes = (src, *[link.target for link in links])
         return Route(nodes, tuple(links), best.weight_nm / NM_PER_MM, back)
 

@@ -274,3 +274,9 @@ def test_it_is_varied_by_keys(tmp_path: Path) -> None:
     assert "tile2_0.r" not in graph
     assert graph.edge("tile0_0.r->tile1_0.r").properties["bw_gbs"] == 64
     assert '"vcs": 4' in str(graph.properties["links"])
+
+
+def test_answers_that_have_no_route_of_their_own_go_the_way_back() -> None:
+    graph = machine("name: t\nsystem: {sips: 1}\nrouting: {answers: own}\n")
+    found = router_of(graph).route("host.cpu", "sip0.cube0.pe0.pe_tcm", Traffic.HOST_MEMORY)
+    assert found.back == found.nodes[::-1]
