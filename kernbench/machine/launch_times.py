@@ -18,10 +18,10 @@ _AT_ONCE = 1 << 16
 
 
 class LaunchTimes:
-    """Sums up what was ``worked`` for launches (:class:`~kernbench.sim.ledger.Ledger`), PE by PE."""
+    """Sums up the ``busy_intervals`` of launches (:class:`~kernbench.sim.ledger.Ledger`), PE by PE."""
 
-    def __init__(self, worked: dict[int, dict[str, Words]], places: Places) -> None:
-        self._worked, self._places = worked, places
+    def __init__(self, busy_intervals: dict[int, dict[str, Words]], places: Places) -> None:
+        self._busy, self._places = busy_intervals, places
 
     def kernel_ended(self, launch: Launch, target: Target, begin: float, end: float) -> PeTimes:
         """The times of PE ``target``, whose kernel of ``launch`` ran from ``begin`` to ``end``."""
@@ -38,7 +38,7 @@ class LaunchTimes:
         )
 
     def _taken(self, launch: Launch, target: Target, part: str) -> Intervals:
-        rows = self._worked.get(launch.id, {}).pop(self._places.part(part, *target), None)
+        rows = self._busy.get(launch.id, {}).pop(self._places.part(part, *target), None)
         found: Intervals = np.zeros((2, 0)) if rows is None else rows.rows(np.float64).reshape(-1, 2).T
         return found
 

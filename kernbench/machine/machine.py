@@ -143,7 +143,7 @@ class Machine(Ledger):
     ) -> None:
         """A run begins on a machine on which nothing has happened; the arguments are those of the class."""
         self.traced = traced
-        self._launch_times = LaunchTimes(self.worked, places(self.graph))
+        self._launch_times = LaunchTimes(self.busy_intervals, places(self.graph))
         self._launch_ids = count()
         self.checker = InvariantChecker(self.clock) if wanted(check) else None
         self.instruments = (*([self.checker] if self.checker else []), *instruments)

@@ -176,7 +176,7 @@ class Loop:
                     return False
                 turns += 1
                 if not turns & 1023:
-                    queue.breathe()
+                    queue.poll_signals()
                 item = queue.pop()
                 ticked = queue.what == _EVENT
                 if queue.is_flit:

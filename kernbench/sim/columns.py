@@ -1,6 +1,8 @@
 """Numbers that grow while a run goes on: containers in two forms, these and compiled ones (``columns.pyx``).
 
-Rows that are gathered here are formatted when the run is over. A finished transaction costs a few calls.
+Rows that are gathered here are formatted when the run is over. A finished transaction costs a few calls, and
+a row its bytes: a tuple of Python floats for each hop would take four times the room, and the collector would
+look at it. Columns of one container grow together, so what a row is stands in one place.
 """
 
 from __future__ import annotations

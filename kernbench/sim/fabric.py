@@ -314,7 +314,7 @@ class Fabric(Carrier):
         if flit == last:
             self.leave_node(packet, hop, node, time, out, begun, 0.0)
         if out > time and not self.may_book_ahead(packet, hop, node, flit):
-            self.queue.put_late(out, _REQUEST, hop, flit, packet)
+            self.queue.put_at_start(out, _REQUEST, hop, flit, packet)
         else:
             self.request(packet, hop, flit, out)
 
@@ -351,7 +351,7 @@ class Fabric(Carrier):
             self.leave_node(packet, hop, node, time, out, time, 0.0)
         if out > time:
             if not self.may_book_ahead(packet, hop, node, flit):
-                self.queue.put_late(out, _REQUEST, hop, flit, packet)
+                self.queue.put_at_start(out, _REQUEST, hop, flit, packet)
                 return
             link.earliest = out
         self.request(packet, hop, flit, out)

@@ -1,4 +1,9 @@
-"""The monitors of one server, and the wording of a broken rule."""
+"""The monitors of one server, and the wording of a broken rule.
+
+A monitor is told of each use of its server and keeps the one before it: order, capacity and work are rules
+of two neighbours. So checking needs no second model of the queues, which would have their faults again, and a
+run that is not checked pays a look at ``watcher`` for each use.
+"""
 
 from __future__ import annotations
 

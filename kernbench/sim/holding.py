@@ -1,6 +1,8 @@
 """What a server remembers of those that held it.
 
-Containers in two forms: these, and compiled ones (``holding.pyx``).
+Containers in two forms: these, and compiled ones (``holding.pyx``). Most servers never have two at a time, so
+all of them begin empty and small: a machine has tens of thousands. What is asked of them, and why they keep
+no more, says :mod:`kernbench.sim.occupancy`.
 """
 
 from __future__ import annotations

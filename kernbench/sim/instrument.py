@@ -1,7 +1,9 @@
 """What a run can be observed by: a subclass of :class:`Instrument`, the engine's own or a user's.
 
 Methods do nothing by default, so an observer overrides only the ones it needs, and only those are called:
-once per transaction or operation, never per flit, in the order in which things finish in simulated time.
+once per transaction or operation, never per flit, in the order in which things finish in simulated time. Who
+looks at what is worked out once, when a run starts (:class:`Observers`): what nobody looks at is not made
+into an object. The trace, the data plane and the checks are instruments as a user's are.
 """
 
 from __future__ import annotations

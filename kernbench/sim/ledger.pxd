@@ -11,7 +11,7 @@ cdef class Ledger:
     cdef readonly Loop clock
     cdef public bint traced
     cdef public Fabric fabric
-    cdef readonly dict paths, in_flight, worked
+    cdef readonly dict paths, in_flight, busy_intervals
     cdef long long transactions, ops
     cdef readonly TransactionRows access_rows
     cdef readonly StageRows stage_rows

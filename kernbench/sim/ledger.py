@@ -1,4 +1,10 @@
-"""Transactions and operations of a machine, from where they begin to where they have ended."""
+"""Transactions and operations of a machine, from where they begin to where they have ended.
+
+Everything that begins gets its number here and everything that ends comes by here, once: so this is where
+instruments are told, and where rows are gathered of what no instrument looks at one by one, for which no
+object is made. It is the compiled base of :class:`~kernbench.machine.machine.Machine`: components call it for
+each access and stage, and a method of a Python class would be looked up each time.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +45,7 @@ class Ledger:
         """Whether transactions keep their hops."""
         self.in_flight: dict[int, Any] = {}
         """Transactions that have not ended, by id; of an access to a TCM that nobody looks at, the access."""
-        self.worked: dict[int, dict[str, Words]] = {}
+        self.busy_intervals: dict[int, dict[str, Words]] = {}
         """From when to when a component was at work for a launch, ns; until that ends."""
         self.transactions = 0
         self.ops = 0
@@ -157,9 +163,9 @@ class Ledger:
         """``component`` was at work for ``launch`` between two times, ns."""
         if launch < 0 or end <= begin:
             return
-        of_launch = self.worked.get(launch)
+        of_launch = self.busy_intervals.get(launch)
         if of_launch is None:
-            of_launch = self.worked[launch] = {}
+            of_launch = self.busy_intervals[launch] = {}
         intervals = of_launch.get(component)
         if intervals is None:
             intervals = of_launch[component] = Words(2)

@@ -129,7 +129,7 @@ class Port(ArbitratedServer):
         """Have it decide at ``time``, or before."""
         if time < self.next_due:
             self.next_due = time
-            self.queue.put_last(time, _DECIDE, self.index, self)
+            self.queue.put_at_end(time, _DECIDE, self.index, self)
 
     # -- request ---------------------------------------------------------------------------------------
 

@@ -34,9 +34,9 @@ cdef class Queue:
     cpdef int put_call(self, double time, object what) except -1
     cpdef int put_event(self, double time, int priority, object event, bint first=*) except -1
     cpdef int put_step(self, double time, int what, long long hop, long long flit, object item) except -1
-    cpdef int put_late(self, double time, int what, long long hop, long long flit, object item) except -1
-    cpdef int put_last(self, double time, int what, long long number, object item) except -1
+    cpdef int put_at_start(self, double time, int what, long long hop, long long flit, object item) except -1
+    cpdef int put_at_end(self, double time, int what, long long number, object item) except -1
     cpdef int put_back(self, object item) except -1
     cpdef object pop(self)
     cpdef double next_time(self) except? -1.0
-    cpdef int breathe(self) except -1
+    cpdef int poll_signals(self) except -1

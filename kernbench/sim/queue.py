@@ -1,6 +1,9 @@
 """The event queue: entries by time, then by their order at equal times, then by number.
 
-A container in two forms: this one, and a heap of C structs (``queue.pyx``) where KernBench is compiled.
+A container in two forms: this one, and a heap of C structs (``queue.pyx``) where KernBench is compiled. The
+key of an entry says all of its order (``clock``), so that it depends on nothing else: a flit's is that of its
+transaction, hop and number, whoever put it in and when. Objects lie beside the heap, where moving entries
+costs no reference counts. SimPy's own queue, a list of tuples, takes an event object for each entry.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from typing import Any
 
 from kernbench.sim.times import untimely
 
-_LATE, _FLIT, _CALLED, _LAST = -3, -2, -1, 1 << 15
+_START, _FLIT, _CALLED, _END = -3, -2, -1, 1 << 15
 EVENT, CALL, STEP, PACKET = range(4)
 """What an entry is: an event of SimPy's, a function and its arguments, an object with steps of its own, a
 step of a packet. Numbers from ``PACKET`` on are the fabric's."""
@@ -72,14 +75,14 @@ class Queue:
         self._number += 1
         self._put((time, _CALLED, self._number, hop << 32 | flit, what, item))
 
-    def put_late(self, time: float, what: int, hop: int, flit: int, item: Any) -> None:
+    def put_at_start(self, time: float, what: int, hop: int, flit: int, item: Any) -> None:
         """A step of ``item`` that comes before flits that arrive at that time."""
         self._number += 1
-        self._put((time, _LATE, self._number, hop << 32 | flit, what, item))
+        self._put((time, _START, self._number, hop << 32 | flit, what, item))
 
-    def put_last(self, time: float, what: int, number: int, item: Any) -> None:
+    def put_at_end(self, time: float, what: int, number: int, item: Any) -> None:
         """A step of ``item`` that comes when nothing else is left to happen at that time; by ``number``."""
-        self._put((time, _LAST, number, 0, what, item))
+        self._put((time, _END, number, 0, what, item))
 
     def put_back(self, item: Any) -> None:
         """What was taken out last is still to come."""
@@ -97,5 +100,5 @@ class Queue:
         """When the first entry is due; infinity without one."""
         return self._heap[0][0] if self._heap else inf
 
-    def breathe(self) -> None:
+    def poll_signals(self) -> None:
         """Let signals and other threads in; Python does so by itself."""

@@ -11,15 +11,15 @@ from libc.stdlib cimport free, malloc, realloc
 from kernbench.sim.times import untimely
 
 cdef enum:
-    LATE = -3
+    START = -3
     FLIT = -2
     CALLED = -1
-    LAST = 1 << 15
+    END = 1 << 15
 
 
 cdef inline unsigned long long rank(int order, long long major) noexcept nogil:
     """What orders entries of one time: 16 bits of ``order``, then 48 of ``major`` (-1 or more)."""
-    return (<unsigned long long>(order - LATE) << 48) + <unsigned long long>(major + 1)
+    return (<unsigned long long>(order - START) << 48) + <unsigned long long>(major + 1)
 
 
 cdef inline bint before(Entry* a, Entry* b) noexcept nogil:
@@ -155,12 +155,12 @@ cdef class Queue:
         self.number += 1
         return self.put(time, CALLED, self.number, <unsigned long long>(hop << 32 | flit), what, item)
 
-    cpdef int put_late(self, double time, int what, long long hop, long long flit, object item) except -1:
+    cpdef int put_at_start(self, double time, int what, long long hop, long long flit, object item) except -1:
         self.number += 1
-        return self.put(time, LATE, self.number, <unsigned long long>(hop << 32 | flit), what, item)
+        return self.put(time, START, self.number, <unsigned long long>(hop << 32 | flit), what, item)
 
-    cpdef int put_last(self, double time, int what, long long number, object item) except -1:
-        return self.put(time, LAST, number, 0, what, item)
+    cpdef int put_at_end(self, double time, int what, long long number, object item) except -1:
+        return self.put(time, END, number, 0, what, item)
 
     cpdef int put_back(self, object item) except -1:
         return self.put(
@@ -184,7 +184,7 @@ cdef class Queue:
         first = self.heap
         minor, rank = first.minor, first.rank
         self.time = first.time
-        self.order, self.major = <int>(rank >> 48) + LATE, <long long>(rank & ((<unsigned long long>1 << 48) - 1)) - 1
+        self.order, self.major = <int>(rank >> 48) + START, <long long>(rank & ((<unsigned long long>1 << 48) - 1)) - 1
         self.what, self.is_flit = first.what, self.order == FLIT
         self.hop, self.flit = <long long>(minor >> 32), <long long>(<unsigned int>minor)
         self.size -= 1
@@ -202,7 +202,7 @@ cdef class Queue:
             self.close()
         return self.heap[0].time if self.size else INFINITY
 
-    cpdef int breathe(self) except -1:
+    cpdef int poll_signals(self) except -1:
         PyErr_CheckSignals()
         with nogil:  # other threads run
             pass

@@ -1,4 +1,8 @@
-"""Records of a transaction that are passed to instruments: its hops and its waits."""
+"""Records of a transaction that are passed to instruments: its hops and its waits.
+
+They have names for people. The engine keeps numbers in columns (:mod:`kernbench.sim.columns`), and makes
+these when somebody asks.
+"""
 
 from __future__ import annotations
 

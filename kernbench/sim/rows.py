@@ -1,4 +1,9 @@
-"""The rows that a trace gathers while a run goes on: transactions, their hops, their waits."""
+"""The rows that a trace gathers while a run goes on: transactions, their hops, their waits.
+
+A transaction is an object only while somebody needs it. When it has ended its columns are taken over as they
+are, and it is forgotten. Accesses to a TCM and stages of tiles that nobody looks at are never objects: they
+come as a row of numbers.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""What simulated times have to be, nan and infinity left out, and the errors where one is not."""
+"""What simulated times have to be, nan and infinity left out, and the errors where one is not.
+
+The queue and each place where a component answers with a time compare it themselves, as that costs nothing;
+what is wrong is worded here. A nan would compare as later than nothing and earlier than nothing, and the run
+would go on in disorder.
+"""
 
 from __future__ import annotations
 

@@ -36,8 +36,8 @@ def test_order_at_equal_times() -> None:
     clock.call_at(5.0, seen.append, "second call")
     for number, hop, flit in ((8, 0, 0), (7, 2, 0), (7, 1, 3), (7, 1, 2)):
         clock.entries.flit_at(5.0, number, hop, flit, packet(number))
-    clock.entries.put_late(5.0, 3, 1, 0, packet(9))
-    clock.entries.put_late(5.0, 4, 2, 0, packet(9))
+    clock.entries.put_at_start(5.0, 3, 1, 0, packet(9))
+    clock.entries.put_at_start(5.0, 4, 2, 0, packet(9))
     clock.call_at(4.0, seen.append, "before")
     clock.run()
     flits = [(7, 1, 2), (7, 1, 3), (7, 2, 0), (8, 0, 0)]

@@ -99,8 +99,8 @@ def test_one_flit_of_a_memory_is_enough(tmp_path: Path) -> None:
     lambda queue, time: queue.put_call(time, (print, ())),
     lambda queue, time: queue.put_event(time, 1, None),
     lambda queue, time: queue.put_step(time, 2, 0, 0, None),
-    lambda queue, time: queue.put_late(time, 3, 0, 0, None),
-    lambda queue, time: queue.put_last(time, 7, 0, None),
+    lambda queue, time: queue.put_at_start(time, 3, 0, 0, None),
+    lambda queue, time: queue.put_at_end(time, 7, 0, None),
 ])  # fmt: skip
 def test_the_queue_takes_finite_times_from_now_on(put: Callable[..., None], time: float) -> None:
     clock = Clock()
