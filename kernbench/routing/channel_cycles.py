@@ -93,8 +93,7 @@ def _remedy(graph: PropertyGraph, plain: nx.DiGraph[str], cycle: list[str]) -> s
     safe = [kind for kind, found in alone.items() if nx.is_directed_acyclic_graph(found)]
     return (
         "no single dateline ends all of its cycles: a torus needs one for each ring, and a kind of link for "
-        "each direction; elsewhere try routing.answers: own, and answers keep the order of dimensions, "
-        f"or leave out the buffer_flits of {kinds[cycle[0]]}; each of these kinds can "
+        f"each direction; elsewhere leave out the buffer_flits of {kinds[cycle[0]]}; each of these kinds can "
         f"have buffers by itself: {', '.join(safe)}"
     )
 
