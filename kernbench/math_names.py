@@ -8,6 +8,7 @@ from __future__ import annotations
 MATH_NAMES = (
     *("exp", "log", "sqrt", "exp2", "log2", "rsqrt", "tanh", "erf", "sigmoid", "cos", "sin"),
     *("floor", "ceil", "cast", "abs", "neg", "add", "sub", "mul", "div", "pow", "floordiv", "mod"),
+    *("truncdiv", "truncmod"),
     *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "logical_not"),
     *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
     *("maximum", "minimum", "fma", "clamp", "where", "softmax", "cumsum", "cumprod", "broadcast_to"),

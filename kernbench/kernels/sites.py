@@ -14,7 +14,7 @@ from kernbench.kernels import arguments, promotion
 from kernbench.kernels.arguments import BadArgumentError
 from kernbench.program import tile_plans
 from kernbench.program.computing import CallSite
-from kernbench.replay.math_ops import MATH_OPS, ZERO_DIVISOR
+from kernbench.replay.math_ops import DIVISIONS, MATH_OPS, ZERO_DIVISOR
 
 KNOWN_ELEMENTS = 1 << 16
 """Largest result of index arithmetic that is computed at once, so that kernels may branch on it."""
@@ -65,7 +65,7 @@ def elementwise(name: str, names: Sequence[str], given: Sequence[Any]) -> CallSi
     operand_type = promotion.promote(typed, values)
     for argument, number in numbers.items():
         arguments.held(argument, number, operand_type)
-        if name in ("floordiv", "mod") and not number and argument == "b" and dtype in ("i8", "i32"):
+        if name in DIVISIONS and not number and argument == "b" and dtype in ("i8", "i32"):
             raise BadArgumentError(argument, ZERO_DIVISOR)
     in_bytes = sum(arguments.nbytes(shape, dtype) for _, shape, dtype in tensors)
     types = [dtype for _, _, dtype in tensors]

@@ -69,6 +69,7 @@ def _rsqrt(x: Array) -> Array:
     return np.asarray(np.float32(1) / np.sqrt(x))
 
 
+DIVISIONS = ("floordiv", "mod", "truncdiv", "truncmod")
 ZERO_DIVISOR = "an integer is divided by 0; replace zeros before, as in a // tl.where(b == 0, 1, b)"
 _erf_of_each = np.frompyfunc(math.erf, 1, 1)
 
@@ -85,6 +86,13 @@ def _no_zero(divide: Callable[[Array, Array], Any]) -> Callable[[Array, Array], 
         return np.asarray(divide(a, b))
 
     return function
+
+
+def _truncated(a: Array, b: Array) -> Array:
+    """``a / b`` cut towards zero, in their type."""
+    if np.result_type(a, b).kind == "f":
+        return np.asarray(np.trunc(np.true_divide(a, b)))
+    return np.asarray((a - np.fmod(a, b)) // b)
 
 
 def _comparison(compare: Callable[[Array, Array], Any]) -> Callable[[Array, Array], Array]:
@@ -150,6 +158,8 @@ MATH_OPS: dict[str, MathOp] = {
         MathOp("pow", 2, np.power, float_only=True),
         MathOp("floordiv", 2, _no_zero(np.floor_divide)),
         MathOp("mod", 2, _no_zero(np.mod)),
+        MathOp("truncdiv", 2, _no_zero(_truncated)),
+        MathOp("truncmod", 2, _no_zero(np.fmod)),
         MathOp("bitwise_and", 2, np.bitwise_and, integer_only=True),
         MathOp("bitwise_or", 2, np.bitwise_or, integer_only=True),
         MathOp("bitwise_xor", 2, np.bitwise_xor, integer_only=True),

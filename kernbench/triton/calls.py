@@ -15,7 +15,7 @@ from kernbench.hints import shown
 from kernbench.kernels import arguments
 from kernbench.kernels.arguments import BadArgumentError
 from kernbench.kernels.handles import TensorHandle
-from kernbench.kernels.issue import tl_call
+from kernbench.kernels.issue import call_of_two, tl_call
 from kernbench.kernels.pointer import Pointer
 from kernbench.kernels.products import accumulate
 from kernbench.kernels.thread import KernelGreenlet
@@ -40,6 +40,9 @@ def current(name: str) -> TritonLanguage:
 
 class TritonLanguage(RearrangingCalls):
     """``tl`` of a kernel under ``@triton.jit``: Triton's meaning of what both languages have."""
+
+    floordiv = call_of_two("truncdiv", "``a // b``, cut towards zero as C does; `kernbench.tl` rounds it down.")
+    mod = call_of_two("truncmod", "``a % b``, with the sign of a as in C; in `kernbench.tl` it has that of b.")
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)

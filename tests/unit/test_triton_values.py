@@ -140,3 +140,21 @@ def test_errors_name_the_element_and_the_remedy(body: Any, message: str) -> None
 
     with pytest.raises((KernelError, AttributeError), match=message):
         of(kernel)
+
+
+@triton.jit
+def divides(a_ptr, b_ptr, q_ptr, r_ptr, N: tl.constexpr):
+    at = tl.arange(0, N)
+    a, b = tl.load(a_ptr + at), tl.load(b_ptr + at)
+    tl.store(q_ptr + at, a // b)
+    tl.store(r_ptr + at, a % b)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.float32])
+def test_blocks_divide_towards_zero_as_integers_do(dtype: Any) -> None:
+    a = np.array([7, -7, 7, -7, 100, -128, 0, 5], dtype)
+    b = np.array([2, 2, -2, -2, 9, 3, -4, 5], dtype)
+    q, r = np.zeros_like(a), np.zeros_like(a)
+    interpret(divides[(1,)], a, b, q, r, N=8)
+    assert q.tolist() == [int(x / y) for x, y in zip(a.tolist(), b.tolist(), strict=True)]
+    assert r.tolist() == [x - int(x / y) * y for x, y in zip(a.tolist(), b.tolist(), strict=True)]
