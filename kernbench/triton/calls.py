@@ -41,8 +41,8 @@ def current(name: str) -> TritonLanguage:
 class TritonLanguage(RearrangingCalls):
     """``tl`` of a kernel under ``@triton.jit``: Triton's meaning of what both languages have."""
 
-    floordiv = call_of_two("truncdiv", "``a // b``, cut towards zero as C does; `kernbench.tl` rounds it down.")
-    mod = call_of_two("truncmod", "``a % b``, with the sign of a as in C; in `kernbench.tl` it has that of b.")
+    floordiv = call_of_two("truncdiv", "``a // b``, cut towards zero as in C; `kernbench.tl` rounds down.")
+    mod = call_of_two("truncmod", "``a % b`` with the sign of a, as in C; in `kernbench.tl`, that of b.")
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
