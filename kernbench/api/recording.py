@@ -18,7 +18,14 @@ from kernbench.api.result import Run
 from kernbench.api.stores import Store, folder_of, keeper
 from kernbench.api.topologies import changes_of
 from kernbench.errors import UsageError
-from kernbench.pgraph import PropertyGraph, RunRecord, launched_ns, not_utf_8, topology_record
+from kernbench.pgraph import (
+    PropertyGraph,
+    RunRecord,
+    TopologyRecord,
+    launched_ns,
+    not_utf_8,
+    topology_record,
+)
 from kernbench.user_modules import code_hash
 from kernbench.version import __version__
 
@@ -162,7 +169,7 @@ class Recording:
         if self._store is None:
             return of(info, store=None, tables=tables)
         record = RunRecord({**info, "id": self._run_id}, tables)
-        run_id = self._store.keep(record, topology_record(graph), self._detail)
+        run_id = self._store.keep(record, _topology_of(graph), self._detail)
         return of({**info, "id": run_id}, store=self._store)
 
     def check_instruments(self, run: Run) -> None:
@@ -205,6 +212,18 @@ class Recording:
         _leave_out_unfinished(columns["Transaction"], columns["Op"])
         _add_launches(columns["Transaction"], columns["Op"])
         return {name: table(of_one) for name, of_one in columns.items()}
+
+
+def _topology_of(graph: PropertyGraph) -> TopologyRecord:
+    """``graph`` as it is kept with its runs; that of one which nobody changes is made once."""
+    from kernbench.machine.kept import SEALED
+
+    if SEALED not in graph.worked_out:
+        return topology_record(graph)
+    found: TopologyRecord | None = graph.worked_out.get("record")
+    if found is None:
+        found = graph.worked_out["record"] = topology_record(graph)
+    return found
 
 
 _LAUNCH = ("kernel", "source", "t_submit", "t_start", "t_done", "pe_ns", "pes", "late_ns")
