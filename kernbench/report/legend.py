@@ -25,15 +25,15 @@ def legend(view: View, overlay: Overlay | None = None) -> list[LegendEntry]:
 
 
 def _kinds(view: View) -> list[LegendEntry]:
-    figures: dict[str, tuple[set[float], set[float]]] = {}
+    figures: dict[tuple[str, str], tuple[set[float], set[float]]] = {}
     for wire in view.wires:
-        gbs, mm = figures.setdefault(wire.kind, (set(), set()))
+        gbs, mm = figures.setdefault((wire.kind, wire.name), (set(), set()))
         gbs.add(wire.gbs)
         mm.add(wire.mm)
     entries = []
-    for kind, (gbs, mm) in figures.items():
+    for (kind, name), (gbs, mm) in figures.items():
         record = LINK_KINDS[kind]
-        words = [record.title, f"{_span(gbs)} GB/s"]
+        words = [name or record.title, f"{_span(gbs)} GB/s"]
         if max(mm) > 0:
             words.append(f"{_span(mm)} mm")
         entries.append(LegendEntry(record.colour, record.thick, record.dashed, ", ".join(words)))

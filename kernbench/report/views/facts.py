@@ -27,6 +27,7 @@ class Bundle:
     a: str
     b: str
     kind: str
+    name: str
     gbs: float
     mm: float
     links: tuple[str, ...]
@@ -51,7 +52,10 @@ def _bundle(a: str, b: str, edges: list[Edge], owner: Mapping[str, str]) -> Bund
     main = max(forth, key=lambda edge: not link_kind(edge).secondary)
     kind = str(main.properties["kind"])
     gbs = fsum(float(edge.properties["bw_gbs"]) for edge in forth if edge.properties["kind"] == kind)
-    return Bundle(a, b, kind, gbs, float(main.properties["distance_mm"]), tuple(edge.id for edge in edges))
+    name = str(main.properties.get("wire", ""))
+    return Bundle(
+        a, b, kind, name, gbs, float(main.properties["distance_mm"]), tuple(edge.id for edge in edges)
+    )
 
 
 def spec(graph: PropertyGraph) -> dict[str, Any]:

@@ -8,10 +8,10 @@ strips would meet stand one behind the other.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kernbench.pgraph import Node, PropertyGraph
-from kernbench.report.views.facts import Bundle, bundles
+from kernbench.report.views.facts import bundles
 from kernbench.report.views.model import Box
 from kernbench.report.views.sheet import Rectangle, Sheet
 from kernbench.report.views.text import LINE, block
@@ -167,4 +167,4 @@ class _Strip:
         endpoint = self.chiplet.parts["pcie_ep"].id
         box = f"{self.chiplet.name}.pcie_ep"
         for bundle in bundles(graph, {endpoint: box, names.SWITCH: stub}):
-            self.sheet.wire(Bundle(box, stub, bundle.kind, bundle.gbs, bundle.mm, bundle.links))
+            self.sheet.wire(replace(bundle, a=box, b=stub))

@@ -64,6 +64,8 @@ class Wire:
     b: str
     kind: str
     """Kind of its links; where they differ, of those that carry data."""
+    name: str
+    """What the topology file calls such wires; empty in a tray of packages."""
     gbs: float
     """Bandwidth each way, GB/s, of the links of that kind together."""
     mm: float

@@ -64,7 +64,9 @@ class Sheet:
         """Draw a bundle; a straight line unless ``points`` say otherwise."""
         path = tuple(points) if points is not None else straight(self.boxes[bundle.a], self.boxes[bundle.b])
         links = self.roles(bundle.links)
-        self.wires.append(Wire(bundle.a, bundle.b, bundle.kind, bundle.gbs, bundle.mm, links, path))
+        self.wires.append(
+            Wire(bundle.a, bundle.b, bundle.kind, bundle.name, bundle.gbs, bundle.mm, links, path)
+        )
 
     def cut(
         self, topology: str, title: str, facts: Sequence[str], *, scale: float = 0.0, stretched: bool = False

@@ -7,6 +7,8 @@ none crosses another, however many packages there are.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kernbench.pgraph import Node, PropertyGraph
 from kernbench.report.views.blocks import blocks_view
 from kernbench.report.views.facts import Bundle, bundles, count_text, is_tray, spec
@@ -56,7 +58,7 @@ def system_view(graph: PropertyGraph, instance: str | None = None) -> View:
 
 
 def _outward(bundle: Bundle, end: str) -> Bundle:
-    return Bundle(names.SWITCH, end, bundle.kind, bundle.gbs, bundle.mm, bundle.links)
+    return replace(bundle, a=names.SWITCH, b=end)
 
 
 def _packages(
