@@ -19,7 +19,7 @@ def slices(count: int, nbytes: int, channels: int, *, one_to_one: bool) -> Addre
     """One cube with nothing but HBM slices and, if asked for, their channel routers."""
     graph = PropertyGraph()
     for index in range(count):
-        place: dict[str, Value] = {"sip": 0, "cube": 0, "slice": index, "burst_bytes": BURST}
+        place: dict[str, Value] = {"sip": 0, "cube": 0, "pe": -1, "slice": index, "burst_bytes": BURST}
         hbm: dict[str, Value] = {"kind": "hbm_ctrl", "slice_bytes": nbytes, **place}
         graph.add_node(Node(f"sip0.cube0.hbm_ctrl.pe{index}", ("Component", "HbmCtrl"), hbm))
         for channel in range(channels if one_to_one else 0):

@@ -121,10 +121,16 @@ OF_BUFFERS = {"links.*.vcs", "links.*.credit_ns", "links.*.allocation_ns"}
 """Keys that say more of finite buffers; what each does is in ``tests/exact/test_buffers.py``."""
 
 
+OF_SHAPES = {"parts", "blocks", "wires", "connect", "defaults", "routing.spread", "routing.answers"}
+"""Keys of machines of any shape, which act on few trays; see ``tests/unit/test_shapes.py``."""
+
+
 def keys(section: Section, path: str = "") -> Iterator[tuple[str, Any, Any]]:
     """Every key of the small machine: its dotted name, its type and its value."""
     for name, field in type(section).model_fields.items():
         key, value = f"{path}{name}", getattr(section, name)
+        if key in OF_SHAPES:
+            continue
         if isinstance(value, Section):
             yield from keys(value, f"{key}.")
         elif isinstance(value, tuple) and value and isinstance(value[0], Section):

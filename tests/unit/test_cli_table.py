@@ -131,5 +131,5 @@ def test_what_a_terminal_would_obey_is_written_out(
 
 
 def test_shares_stand_right(capsys: pytest.CaptureFixture[str]) -> None:
-    print_table(("share",), [("5.0%",), ("100.0%",)])
+    print_table(("share",), [(0.05,), (1.0,)])
     assert capsys.readouterr().out.splitlines() == [" share", "  5.0%", "100.0%"]

@@ -73,7 +73,8 @@ def test_each_epilogue_in_each_scope(name, scope):
 
 BINARY = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "pow": np.power,
-    "floordiv": np.floor_divide, "mod": np.mod, "maximum": np.maximum, "minimum": np.minimum,
+    "floordiv": np.floor_divide, "mod": np.mod, "truncdiv": np.floor_divide, "truncmod": np.mod,
+    "maximum": np.maximum, "minimum": np.minimum,
     "equal": np.equal, "not_equal": np.not_equal, "less": np.less, "less_equal": np.less_equal,
     "greater": np.greater, "greater_equal": np.greater_equal,
 }  # fmt: skip
