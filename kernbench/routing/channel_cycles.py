@@ -7,7 +7,7 @@ cannot (Dally and Seitz, "Deadlock-Free Message Routing in Multiprocessor Interc
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
 import networkx as nx
@@ -17,10 +17,13 @@ from kernbench.kinds import Passage, Traffic, component_kind
 from kernbench.pgraph import Edge, Node, PropertyGraph
 from kernbench.routing.fault_impact import entrances
 from kernbench.routing.router import Router
+from kernbench.topology.fields import LinkPart
 from kernbench.topology.link_parts import LinkParts, ring_of
 
 Channel = tuple[str, int]
 """A link, and half of its virtual channels: 1 from a dateline on, else 0."""
+Parts = Mapping[str, tuple[LinkPart, str]]
+"""What is said of each link, and the links that a dateline of it holds for."""
 
 
 def refuse_cycles(graph: PropertyGraph) -> None:
@@ -33,20 +36,7 @@ def refuse_cycles(graph: PropertyGraph) -> None:
     limited = {name for name, (part, _) in parts.items() if part.buffer_flits is not None}
     if not limited:
         return
-    dependencies: nx.DiGraph[Channel] = nx.DiGraph()
-    plain: nx.DiGraph[str] = nx.DiGraph()
-    for links in _ways(graph):
-        crossed: set[str] = set()
-        way: list[Channel] = []
-        for name in links:
-            part, kind = parts[name]
-            if part.dateline:
-                crossed.add(kind)
-            way.append((name, int(kind in crossed)))
-        for (before, half), (after, other) in pairwise(way):
-            if before in limited and after in limited:
-                dependencies.add_edge((before, half), (after, other))
-                plain.add_edge(before, after)
+    dependencies, plain = _waits(Router(graph), graph, parts, limited)
     try:
         cycle = nx.find_cycle(dependencies)
     except nx.NetworkXNoCycle:
@@ -61,6 +51,10 @@ def refuse_cycles(graph: PropertyGraph) -> None:
                 "datelines hold for all links of their kind, so give each direction of a torus a kind of "
                 "link of its own; answers go the way back; or leave out their buffer_flits"
             )
+        if graph.properties.get("answers") != "own" and "spec" in graph.properties:
+            alone, _ = _waits(Router(graph, own_back=True), graph, parts, limited)
+            if nx.is_directed_acyclic_graph(alone):
+                remedy = "set routing.answers to own, as answers that go the way back break dimension order"
         raise ConfigError(
             f"topology '{graph.properties['name']}': its routes can deadlock, as buffers are finite and "
             f"{len(cycle)} links wait for each other in a cycle: {shown} -> {cycle[0][0][0]}; {remedy}"
@@ -72,6 +66,27 @@ def refuse_cycles(graph: PropertyGraph) -> None:
                 f"topology '{graph.properties['name']}': links.{name}.dateline: no cycle of routes leads "
                 "over this link; leave it out"
             )
+
+
+def _waits(
+    router: Router, graph: PropertyGraph, parts: Parts, limited: set[str]
+) -> tuple[nx.DiGraph[Channel], nx.DiGraph[str]]:
+    """Which channel waits for which on the routes of ``router``, with and without datelines."""
+    dependencies: nx.DiGraph[Channel] = nx.DiGraph()
+    plain: nx.DiGraph[str] = nx.DiGraph()
+    for links in _ways(graph, router):
+        crossed: set[str] = set()
+        way: list[Channel] = []
+        for name in links:
+            part, kind = parts[name]
+            if part.dateline:
+                crossed.add(kind)
+            way.append((name, int(kind in crossed)))
+        for (before, half), (after, other) in pairwise(way):
+            if before in limited and after in limited:
+                dependencies.add_edge((before, half), (after, other))
+                plain.add_edge(before, after)
+    return dependencies, plain
 
 
 def _closing(said: LinkParts, link: Edge) -> str:
@@ -86,7 +101,7 @@ def _remedy(graph: PropertyGraph, plain: nx.DiGraph[str], cycle: list[str]) -> s
             return f"give them vcs of 2 or more and make {link} a dateline, or leave out their buffer_flits"
     kinds = {edge.id: str(edge.properties["kind"]) for edge in graph.edges("LINK")}
     alone: dict[str, nx.DiGraph[str]] = {kind: nx.DiGraph() for kind in sorted(set(kinds.values()))}
-    for links in _ways(graph):
+    for links in _ways(graph, Router(graph)):
         for before, after in pairwise(links):
             if kinds[before] == kinds[after]:
                 alone[kinds[before]].add_edge(before, after)
@@ -98,9 +113,8 @@ def _remedy(graph: PropertyGraph, plain: nx.DiGraph[str], cycle: list[str]) -> s
     )
 
 
-def _ways(graph: PropertyGraph) -> Iterator[list[str]]:
+def _ways(graph: PropertyGraph, router: Router) -> Iterator[list[str]]:
     """The links of all routes there and back, cut where a component takes whole messages."""
-    router = Router(graph)
     nodes = [node for node in graph.nodes() if node.properties["impl"]]
     for source in nodes:
         kind = component_kind(source)

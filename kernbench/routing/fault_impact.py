@@ -120,8 +120,8 @@ def single_points(graph: PropertyGraph, src: str, dst: str, traffic: Traffic) ->
     cubes = {(n.properties["sip"], n.properties["cube"]) for n in senders + receivers}
     within = len(cubes) == 1 and next(iter(cubes))[1] != -1
     # PE links that are allowed for the sake of a TCM lead nowhere else: no route passes through a PE.
-    to_tcm = any(node.properties["kind"] == "pe_tcm" for node in receivers)
-    banned = forbidden(traffic, same_cube=within, to_tcm=to_tcm)
+    of_tcm = any(node.properties["kind"] == "pe_tcm" for node in receivers)
+    banned = forbidden(traffic, same_cube=within, of_tcm=of_tcm)
     entries = {node.id: entrances(graph, node.id) for node in receivers}
     found: dict[str, int] = {}
     for channel in range(max(map(len, entries.values()))):

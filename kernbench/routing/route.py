@@ -15,17 +15,17 @@ _PE_KINDS = frozenset({"pe_internal", "pe_to_router"})
 
 
 @cache
-def forbidden(traffic: Traffic, same_cube: bool, *, to_tcm: bool = False) -> frozenset[str]:
+def forbidden(traffic: Traffic, same_cube: bool, *, of_tcm: bool = False) -> frozenset[str]:
     """Kinds of link that the traffic may not use (ADR-0051 D2, ADR-0017 D7).
 
-    ``same_cube``: both ends are in one cube. ``to_tcm``: the destination is the TCM of a PE, which host and
-    M_CPU traffic reaches through that PE and so over its links.
+    ``same_cube``: both ends are in one cube. ``of_tcm``: an end is the TCM of a PE, which host and
+    M_CPU traffic reaches, and leaves, through that PE and so over its links.
     """
     return frozenset(
         kind.kind
         for kind in LINK_KINDS.values()
         if traffic in (kind.barred_within if same_cube else kind.barred_across)
-        and not (to_tcm and kind.kind in _PE_KINDS)
+        and not (of_tcm and kind.kind in _PE_KINDS)
     )
 
 

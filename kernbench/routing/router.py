@@ -64,15 +64,15 @@ class Router:
     Weights are the links' ``routing_weight``. Equal weights are decided by: the UCIe connection nearest
     the destination's row or column (or the first one, if the topology says so), fewer hops, moves along
     x before moves along y, what a machine's arrays prefer (:mod:`kernbench.routing.preference`), name.
-    Routes pass through transit components only; PE_DMA is passed through on the way to its own PE's TCM, a
-    channel router on the way to and from its slice. Answers go back the
+    Routes pass through transit components only; PE_DMA is passed through on the way to and from its own
+    PE's TCM, a channel router on the way to and from its slice. Answers go back the
     same way, or on the shortest route of their own where a link of it is one-way or the machine says so. The
     same question is answered with the same object.
     """
 
-    def __init__(self, graph: PropertyGraph) -> None:
+    def __init__(self, graph: PropertyGraph, own_back: bool = False) -> None:
         self._graph = graph
-        self._own_back = graph.properties.get("answers") == "own"
+        self._own_back = own_back or graph.properties.get("answers") == "own"
         """Whether answers take routes of their own."""
         self._one_way = bool(graph.properties.get("one_way_links"))
         """Whether there are links without one back."""
@@ -120,14 +120,14 @@ class Router:
             except RoutingError:
                 if one_way:
                     raise
-                # The traffic may not begin there, as from within a PE: its answers go the way back.
+                # As from a TCM to another part of its PE: its answers go the way back.
         nodes = (src, *[link.target for link in links])
         return Route(nodes, tuple(links), best.weight_nm / NM_PER_MM, back)
 
     def _shortest(self, a: Node, b: Node, traffic: Traffic, via: str) -> RouteCandidate:
         p, q = a.properties, b.properties
         same_cube = p["cube"] != -1 and p["cube"] == q["cube"] and p["sip"] == q["sip"]
-        banned = forbidden(traffic, same_cube, to_tcm=q["kind"] == "pe_tcm")
+        banned = forbidden(traffic, same_cube, of_tcm="pe_tcm" in (p["kind"], q["kind"]))
         best = self._best(a, b, banned, via)
         if best is None:
             reason = f", which may not use links of kind {', '.join(sorted(banned))}" if banned else ""
@@ -181,7 +181,7 @@ class Router:
         for link in self._allowed(self._out, a.id, banned):
             if link.target in index:
                 found.append(Attachment([link], link.target, index[link.target]))
-            elif self._kind(link.target).forwards_flits:
+            elif self._kind(link.target).entrance_to == a.properties["kind"]:
                 for on in self._allowed(self._out, link.target, banned):
                     if on.target in index:
                         found.append(Attachment([link, on], on.target, index[on.target]))

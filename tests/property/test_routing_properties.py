@@ -64,7 +64,7 @@ def allowed(graph: PropertyGraph, src: str, dst: str, traffic: Traffic) -> nx.Di
     a, b = graph.node(src).properties, graph.node(dst).properties
     same_cube = a["cube"] >= 0 and (a["sip"], a["cube"]) == (b["sip"], b["cube"])  # type: ignore[operator]
     # The TCM of a PE is behind that PE's own links.
-    within_pes = set() if b["kind"] == "pe_tcm" else {"pe_internal", "pe_to_router"}
+    within_pes = set() if "pe_tcm" in (a["kind"], b["kind"]) else {"pe_internal", "pe_to_router"}
     banned = {
         Traffic.PE_DMA: UCIE if same_cube else {"command"},
         Traffic.MCPU_DMA: within_pes,
@@ -74,6 +74,10 @@ def allowed(graph: PropertyGraph, src: str, dst: str, traffic: Traffic) -> nx.Di
     passable = {n.id for n in graph.nodes() if n.properties["kind"] in PASSABLE}
     if b["kind"] == "pe_tcm":
         passable.add(dst.removesuffix("pe_tcm") + "pe_dma")
+    own_dma = src.removesuffix("pe_tcm") + "pe_dma" if a["kind"] == "pe_tcm" else ""
+    transit = set(passable)
+    if own_dma:
+        passable.add(own_dma)
     out: nx.DiGraph[str] = nx.DiGraph()
     out.add_nodes_from([src, dst])
     for edge in graph.edges("LINK"):
@@ -81,8 +85,13 @@ def allowed(graph: PropertyGraph, src: str, dst: str, traffic: Traffic) -> nx.Di
         leaves = edge.source == src or edge.source in passable
         enters = edge.target == dst or edge.target in passable
         into_tcms_dma = b["kind"] == "pe_tcm" and edge.source == dst.removesuffix("pe_tcm") + "pe_dma"
+        # A route from a TCM passes its own DMA, and goes on from there to what passes on.
+        out_of_tcms_dma = edge.source == own_dma and edge.target not in transit
+        into_own_dma = edge.target == own_dma and edge.source != src
         if (
             p["kind"] in banned
+            or out_of_tcms_dma
+            or (into_own_dma and edge.target != dst)
             or not (leaves and enters)
             or (into_tcms_dma and edge.target != dst and edge.source != src)
         ):

@@ -276,7 +276,18 @@ def test_it_is_varied_by_keys(tmp_path: Path) -> None:
     assert '"vcs": 4' in str(graph.properties["links"])
 
 
-def test_answers_that_have_no_route_of_their_own_go_the_way_back() -> None:
+def test_answers_of_a_tcm_have_a_route_of_their_own() -> None:
     graph = machine("name: t\nsystem: {sips: 1}\nrouting: {answers: own}\n")
     found = router_of(graph).route("host.cpu", "sip0.cube0.pe0.pe_tcm", Traffic.HOST_MEMORY)
-    assert found.back == found.nodes[::-1]
+    assert found.own_back[:2] == ("sip0.cube0.pe0.pe_tcm", "sip0.cube0.pe0.pe_dma")
+    assert found.own_back[-1] == "host.cpu"
+
+
+def test_router_meshes_have_buffers_where_answers_have_routes_of_their_own() -> None:
+    text = (
+        "name: t\nsystem: {sips: 1}\nsip: {cube_mesh: {w: 1, h: 1}}\n"
+        "links: {router_mesh: {buffer_flits: 4}}\n"
+    )
+    with pytest.raises(ConfigError, match=r"in a cycle: .*; set routing\.answers to own"):
+        check_routes(machine(text))
+    check_routes(machine(text + "routing: {answers: own}\n"))
