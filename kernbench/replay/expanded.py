@@ -94,9 +94,12 @@ class _Part:
         self.forms = forms
         self.codes = codes
 
-    def _of_form(self, field: int) -> Any:
+    def _of_form(self, field: str) -> Any:
         """A field of the form of each."""
-        return np.array([form[field] for form in self.forms] or [0], np.int64)[self.rows["form"]]
+        return np.array([getattr(form, field) for form in self.forms] or [0], np.int64)[self.rows["form"]]
+
+    def _bytes(self) -> Any:
+        return self._of_form(("fetched", "bytes", "stored")[self.number])
 
     def _id(self) -> Any:
         return self.rows["id"] if self.number == 1 else self.rows["id"] + self.rows[f"{self.name}_id"]
@@ -108,12 +111,12 @@ class _Part:
         return {
             "id": self._id(),
             "parent": NONE if works else rows["id"],
-            "bytes": self._of_form((5, 2, 6)[self.number]),
+            "bytes": self._bytes(),
             **{time: rows[f"{name}_{time}"] for time in ("t_ready", "t_start", "t_end")},
             "launch": rows["launch"],
             **{
-                field: self._of_form(at) if works else code(self.codes, of_part[field])
-                for field, at in (("kind", 0), ("name", 1), ("label", 3), ("stage", 4))
+                field: self._of_form(field) if works else code(self.codes, of_part[field])
+                for field in ("kind", "name", "label", "stage")
             },
             "component": rows["engine" if works else "mover"],
             "source": rows["source"],
@@ -130,7 +133,7 @@ class _Part:
     def _operand_counts(self) -> Any:
         if self.number != 1:
             return np.zeros(len(self.rows), np.int64)
-        return np.array([len(form[7]) for form in self.forms] or [0], np.int64)[self.rows["form"]]
+        return np.array([len(form.operands) for form in self.forms] or [0], np.int64)[self.rows["form"]]
 
     def operands(self) -> Columns:
         """The rows of ``operand``: the handles that the call was given, and the one that it made."""
@@ -140,7 +143,7 @@ class _Part:
         output = position == counts[row] - 1
         types = np.zeros((len(self.forms) + 1, MOST_INPUTS + 1, 2), np.int64)
         for number, form in enumerate(self.forms):
-            types[number, : len(form[7])] = form[7]
+            types[number, : len(form.operands)] = form.operands
         shape, dtype = types[self.rows["form"][row], position].T
         away = np.stack([self.rows[f"in{place}"] for place in range(MOST_INPUTS)] + [0 * self.rows["in0"]], 1)
         away = np.where(output, 0, away[row, position])
@@ -187,7 +190,7 @@ class _Part:
             "id": rows[f"{self.name}_held"],
             "op": self._id()[there],
             "src": rows["mover"],
-            "nbytes": self._of_form((5, 2, 6)[self.number])[there],
+            "nbytes": self._bytes()[there],
             "hops": self.state[there] - 2,
             "is_write": np.full(len(rows), self.number == 2),
             "t_submit": ready,

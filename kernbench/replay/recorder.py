@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -55,8 +55,22 @@ its inputs. ``row`` is where its first part stands among all operations; ``held`
 and 1 where it is over, 2 or 3 where its access to the TCM is recorded with it, without a hop or with one.
 """
 
-Form = tuple[Any, ...]
-"""What is alike for all calls of a site: kind, name, bytes, shapes and types of operands, stages."""
+
+class Form(NamedTuple):
+    """What is alike for all calls of a site; texts, shapes and types by their codes."""
+
+    kind: int
+    name: int
+    bytes: int
+    label: int
+    stage: int
+    fetched: int
+    """Bytes that FETCH moves."""
+    stored: int
+    """Bytes that STORE moves."""
+    operands: tuple[tuple[int, int], ...]
+    """Shape and type of each input, and of the output last."""
+
 
 _runs = itertools.count()
 
@@ -194,7 +208,7 @@ class Recorder(StageRows):
         assert output is not None
         operands = (*op.inputs, output)
         label = (op.name, tuple([one.shape for one in op.inputs]), output.shape, output.dtype)
-        form = (
+        form = Form(
             code(codes, op.kind), code(codes, op.name), op.nbytes, code(codes, label), code(codes, work.kind),
             fetch.nbytes, store.nbytes,
             tuple([(code(codes, one.shape), code(codes, one.dtype)) for one in operands]),
