@@ -142,7 +142,8 @@ class KernBenchApp(App[None]):
         if isinstance(screen, BrowserScreen):
 
             def step(windows: list[ChosenWindow]) -> None:
-                at = windows.index(self.window) if self.window in windows else -1
+                # All launches of a run that has one are that launch, which is listed first.
+                at = windows.index(self.window) if self.window in windows else 0
                 self.window = windows[(at + 1) % len(windows)]
                 then()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import kernbench as kb
-from kernbench.api import advising
+from kernbench.api import advice
 from kernbench.cli.main import main
 from kernbench.errors import UsageError
 from kernbench.pgraph import QueryError
@@ -38,8 +38,8 @@ cypher: |
 @pytest.mark.parametrize("pair", PAIRS, ids=[pair.rule for pair in PAIRS])
 def test_following_advice_saves_what_it_said(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
     rule = f"advice/{pair.rule}"
-    alone = [one for one in advising.rules() if one.name == rule]  # the others are asked of other runs
-    monkeypatch.setattr(advising, "rules", lambda queries=(): alone)
+    alone = [one for one in advice.rules() if one.name == rule]  # the others are asked of other runs
+    monkeypatch.setattr(advice, "rules", lambda queries=(): alone)
     worse = kb.run(pair.worse, pair.topology, topo=dict(pair.topo))
     better = kb.run(
         pair.better,

@@ -278,7 +278,7 @@ def test_a_cluster_without_workers_or_with_another_kernbench_is_refused(
             kb.sweep("gemm-single-pe", "minimal", scheduler=address)
     monkeypatch.setattr(dask_cluster, "_FIRST_ANSWER_S", 60.0)
     with cluster(workdir / "other") as address:
-        monkeypatch.setattr(kb, "__version__", "0.0.1")
+        monkeypatch.setattr(dask_cluster, "__version__", "0.0.1")
         with pytest.raises(
             KernBenchError, match=r"have kernbench .*, this is 0\.0\.1; install the same version"
         ):
