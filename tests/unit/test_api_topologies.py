@@ -83,8 +83,9 @@ def test_a_topology_that_a_store_has_is_not_made_into_tables_again(
         return table(name, columns)
 
     monkeypatch.setattr(kernbench_graph.topology, "_table", noted)
+    mine = {"cube.hbm.channel_gbs": 31}  # a machine that no other test of this process has run on
     for _ in range(2):
-        kept = kb.run("gemm-single-pe", "minimal", store=str(workdir / "store"))
+        kept = kb.run("gemm-single-pe", "minimal", topo=mine, store=str(workdir / "store"))
         assert sorted(made) == ["Component", "Link"]
         assert kept.query("busiest-links").rows
 
