@@ -45,7 +45,7 @@ def _library(folders: tuple[str, ...], places: tuple[str, ...]) -> Mapping[str, 
 
 
 def look_again() -> None:
-    """Read the folders of questions anew when they are next wanted: a file has come."""
+    """Forget the questions read so far; the next request reads the folders again."""
     _library.cache_clear()
 
 

@@ -51,7 +51,7 @@ class Recent(Generic[R]):
 
 
 def files_in(folder: Path) -> list[tuple[Path, _State | None]]:
-    """The files in a folder with the state of each; none where there is no folder."""
+    """The files of a folder, each with its state; empty if the folder does not exist."""
     return [(file, _state(file)) for file in sorted(folder.glob("*"))]
 
 
