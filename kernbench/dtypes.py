@@ -19,6 +19,8 @@ class DType:
     numpy: np.dtype[Any]
     tolerance: float
     """``rtol`` and ``atol`` of a comparison; 0.0 for integers, which must be equal."""
+    largest: float = 0.0
+    """What numbers beyond the range become, as in the instructions of GPUs; 0.0 where that is infinity."""
 
     @property
     def itemsize(self) -> int:
@@ -37,27 +39,31 @@ DTYPES: dict[str, DType] = {
         DType("f16", np.dtype(np.float16), 1e-3),
         DType("bf16", np.dtype(ml_dtypes.bfloat16), 1e-2),
         DType("f32", np.dtype(np.float32), 1e-5),
+        DType("f8e4m3", np.dtype(ml_dtypes.float8_e4m3fn), 0.125, 448.0),
+        DType("f8e5m2", np.dtype(ml_dtypes.float8_e5m2), 0.25, 57344.0),
         DType("i8", np.dtype(np.int8), 0.0),
         DType("i32", np.dtype(np.int32), 0.0),
     )
 }
-
-
-SIZES = {name: known.itemsize for name, known in DTYPES.items()}
+"""Those that engines calculate with."""
+INT64 = DType("i64", np.dtype(np.int64), 0.0)
+"""Of pointers and indices in memory; no engine calculates with it."""
+_ALL = {**DTYPES, INT64.name: INT64}
+SIZES = {name: known.itemsize for name, known in _ALL.items()}
 """Bytes per element of each type."""
 
 
 def dtype(name: str) -> DType:
     """The type called ``name``; an unknown name is a :class:`UsageError` that lists the known ones."""
     try:
-        return DTYPES[name]
+        return _ALL[name]
     except (KeyError, TypeError):
-        raise UsageError(f"dtype {name!r} is not known; use one of {', '.join(DTYPES)}") from None
+        raise UsageError(f"dtype {name!r} is not known; use one of {', '.join(_ALL)}") from None
 
 
 def of_numpy(array_dtype: np.dtype[Any]) -> DType:
     """The type whose numpy type is ``array_dtype``; :class:`UsageError` when there is none."""
-    for known in DTYPES.values():
+    for known in _ALL.values():
         if known.numpy == array_dtype:
             return known
-    raise UsageError(f"numpy dtype {array_dtype} has no counterpart; use one of {', '.join(DTYPES)}")
+    raise UsageError(f"numpy dtype {array_dtype} has no counterpart; use one of {', '.join(_ALL)}")

@@ -40,6 +40,8 @@ exp = _language.exp
 exp2 = _language.exp2
 float16: str
 float32: str
+float8e4nv: str
+float8e5: str
 floor = _language.floor
 floordiv = _language.floordiv
 fma = _language.fma

@@ -6,20 +6,25 @@ from collections.abc import Sequence
 from functools import cache
 
 from kernbench import dtypes
+from kernbench.kernels.arguments import BadArgumentError
 from kernbench.replay.math_ops import MathOp
+
+WIDE = "engines do not calculate with i64, which is for pointers and indices in memory; cast to i32"
 
 
 def promote(types: Sequence[str], scalars: Sequence[int | float] = ()) -> str:
     """The type of an elementwise result.
 
-    A float beats an integer, two different floats give f32, i32 beats i8. Python scalars do not widen
-    floats; a float scalar turns integers into f32, scalars alone are i32 or f32.
+    A float beats an integer, two different floats give f32, i32 beats i8; i64 is refused. Python
+    scalars do not widen floats; a float scalar turns integers into f32, scalars alone are i32 or f32.
     """
     return _promote(tuple(types), bool(scalars) and any(isinstance(value, float) for value in scalars))
 
 
 @cache
 def _promote(types: tuple[str, ...], float_scalar: bool) -> str:
+    if "i64" in types:
+        raise BadArgumentError("dtype", WIDE)
     floats = [name for name in types if dtypes.dtype(name).is_float]
     if floats:
         return floats[0] if all(name == floats[0] for name in floats) else "f32"
@@ -44,6 +49,8 @@ def math_result(rule: MathOp, types: Sequence[str], scalars: Sequence[int | floa
 
 def accumulator(a: str) -> str:
     """The default accumulator of a product of ``a``: f32 for floats, i32 for integers."""
+    if a == "i64":
+        raise BadArgumentError("a", WIDE)
     return "f32" if dtypes.dtype(a).is_float else "i32"
 
 

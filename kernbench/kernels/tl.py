@@ -54,6 +54,8 @@ class Language(AtomicCalls, CompositeCalls, ProductCalls, MathCalls, ViewCalls):
     float16 = "f16"
     bfloat16 = "bf16"
     float32 = "f32"
+    float8e4nv = "f8e4m3"
+    float8e5 = "f8e5m2"
     int8 = "i8"
     int32 = "i32"
     constexpr = constexpr

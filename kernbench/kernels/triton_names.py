@@ -37,8 +37,6 @@ ELSEWHERE = {
     "make_tensor_descriptor": "use tl.make_block_ptr",
     "jit": "it is for kernels of Triton, import kernbench.triton as triton; others are plain functions",
     "float64": "use tl.float32: the engines have no f64",
-    "float8e4nv": "use tl.int8 with a dequant epilogue, or tl.float16",
-    "float8e5": "use tl.int8 with a dequant epilogue, or tl.float16",
     "int16": "use tl.int32",
     "int64": "use tl.int32: scalars are Python numbers of any size",
     "uint8": "use tl.int8 or tl.int32",

@@ -34,10 +34,10 @@ Array = NDArray[np.float64]
 DEVIATIONS = 6.0
 """Standard deviations that a right result may be off by: one element in 10^9 is further away."""
 
-ROUNDOFF = {"f16": 2.0**-11, "bf16": 2.0**-8, "f32": 2.0**-24}
+ROUNDOFF = {"f16": 2.0**-11, "bf16": 2.0**-8, "f32": 2.0**-24, "f8e4m3": 2.0**-4, "f8e5m2": 2.0**-3}
 """Unit roundoff of each type: the largest relative error of rounding to it."""
 
-SUBNORMAL = {"f16": 2.0**-24, "bf16": 2.0**-133, "f32": 2.0**-149}
+SUBNORMAL = {"f16": 2.0**-24, "bf16": 2.0**-133, "f32": 2.0**-149, "f8e4m3": 2.0**-9, "f8e5m2": 2.0**-16}
 """Smallest subnormal number of each type."""
 
 _SPREAD = DEVIATIONS / math.sqrt(3)
@@ -69,12 +69,13 @@ class Bounded:
         return self.value.shape
 
     def rounded(self, dtype: str) -> Bounded:
-        """In the type ``dtype``; infinite beyond its range, as a right result is."""
+        """In the type ``dtype``; beyond its range infinite, or its largest number, as a right result is."""
         kind = dtypes.dtype(dtype)
         with np.errstate(all="ignore"):
-            outside = np.isinf(self.value.astype(kind.numpy))
+            beyond = kind.largest or np.inf
+            outside = np.abs(self.value) > beyond if kind.largest else np.isinf(self.value.astype(kind.numpy))
             error = self.error + ROUNDOFF[dtype] * (np.abs(self.value) + self.error) + SUBNORMAL[dtype] / 2
-            value = np.where(outside, np.copysign(np.inf, self.value), self.value)
+            value = np.where(outside, np.copysign(beyond, self.value), self.value)
         return Bounded(value, np.where(outside, 0.0, error))
 
     def mapped(self, function: Callable[[Array], Array], size: ArrayLike | None = None) -> Bounded:

@@ -15,16 +15,19 @@ Array = np.ndarray[Any, Any]
 def cast(array: Array, dtype_name: str) -> Array:
     """``array`` in the type ``dtype_name``; the same object when it has that type already.
 
-    To floats: round to nearest even, overflow to infinity. Float to integer: towards zero, limited to the
-    type's range, NaN to 0. Integer to narrower integer: the low bits, as two's complement hardware does.
+    To floats: round to nearest even, overflow to infinity, of 8-bit ones to the largest number. Float to
+    integer: towards zero, limited to the type's range, NaN to 0. Integer to narrower integer: the low bits,
+    as two's complement hardware does.
     """
     target = dtypes.dtype(dtype_name)
     if array.dtype == target.numpy:
         return array
     with np.errstate(all="ignore"):
         from_float = array.dtype.kind not in "biu"
-        if target.name == "bf16" and array.dtype.kind in "biuf" and array.dtype.itemsize > 2:
+        if target.numpy.isbuiltin != 1 and array.dtype.kind in "biuf" and array.dtype.itemsize > 2:
             array = _to_odd(array)
+        if target.largest:
+            array = np.clip(widen(array), -target.largest, target.largest)
         if target.is_float or not from_float:
             return array.astype(target.numpy)
         limits = np.iinfo(target.numpy)

@@ -28,8 +28,11 @@ class TensorFactory:
     float16 = "f16"
     bfloat16 = "bf16"
     float32 = "f32"
+    float8_e4m3fn = "f8e4m3"
+    float8_e5m2 = "f8e5m2"
     int8 = "i8"
     int32 = "i32"
+    int64 = "i64"
 
     def __init__(self, storage: Storage, ahbm: Ahbm, cubes_per_sip: int, pes_per_cube: int) -> None:
         self.storage = storage
@@ -53,7 +56,8 @@ class TensorFactory:
 
         Args:
             shape: Extents, as separate numbers or as one tuple.
-            dtype: ``f16``, ``bf16``, ``f32``, ``i8`` or ``i32``.
+            dtype: ``f16``, ``bf16``, ``f32``, ``f8e4m3``, ``f8e5m2``, ``i8``, ``i32``, or ``i64`` for
+                pointers and indices.
             dp: How it is split over cubes and PEs; without it the tensor is on PE 0 of cube 0.
             name: Its name in messages and in the trace; by default what the first kernel that it is launched
                 with calls it (``x``, or ``x.7`` for another ``x``), and ``t0``, ``t1`` ... until then.

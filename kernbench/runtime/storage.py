@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from kernbench.replay import DataPlane
     from kernbench.runtime.driver import Driver
     from kernbench.runtime.scheduler import HostProgram
+    from kernbench.runtime.tensors import Tensor
 
 Array = NDArray[Any]
 Release = tuple[Allocation, list["Request"]]
@@ -48,6 +49,8 @@ class Storage:
         self.memory = DeviceMemory(driver.machine)
         self.settle = settle
         self.launch = launch
+        self.pointed: weakref.WeakValueDictionary[int, Tensor] = weakref.WeakValueDictionary()
+        """Tensors that pointers in memory may name."""
         self._watched: dict[int, weakref.finalize[..., Any]] = {}
         self._numbers = itertools.count()
         self._code: dict[tuple[int, int, int], tuple[object, ShardRef]] = {}

@@ -38,7 +38,6 @@ INSTEAD = {
     "astype": "use .to(torch.float16)",
     "float": "use .to(torch.float32)",
     "half": "use .to(torch.float16)",
-    "data_ptr": "pass the tensor itself to torch.launch",
     "contiguous": "leave it out: tensors are row-major",
     "view": "reshape the array before torch.from_numpy",
     "reshape": "reshape the array before torch.from_numpy",
@@ -130,6 +129,17 @@ class Tensor:
     def element_size(self) -> int:
         """Bytes per element."""
         return self.itemsize
+
+    def data_ptr(self) -> int:
+        """Address of its first element: a kernel of Triton that loads it finds the tensor there."""
+        self._storage.pointed[id(self)] = self
+        first = self.allocation.shards[0].pa if self.va is None else self.va
+        assert first is not None
+        return first
+
+    def pointed(self) -> list[Tensor]:
+        """Those tensors of its machine whose :meth:`data_ptr` was taken, and that are there still."""
+        return [one for one in self._storage.pointed.values() if not one.freed]
 
     def is_contiguous(self) -> bool:
         """True: tensors are row-major."""

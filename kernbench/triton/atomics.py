@@ -15,6 +15,7 @@ from kernbench.program.commands import Store
 from kernbench.program.operations import Operand
 from kernbench.triton.access import moved
 from kernbench.triton.memory import TritonMemory
+from kernbench.triton.values import INTEGERS
 
 
 def _call(name: str, meaning: str) -> Callable[..., Any]:
@@ -74,7 +75,7 @@ class AtomicCalls(TritonMemory):
             old.order = op.order
         self._send(Store(op, what.runs))
         handle = self._result(old, room)
-        if ptr.shape != () or dtype not in ("i8", "i32"):
+        if ptr.shape != () or dtype not in INTEGERS:
             return handle
         self._wait_for(handle)
         if sem in ("acq_rel", "acquire") and self._races is not None and self._thread is not None:

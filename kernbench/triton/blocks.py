@@ -16,7 +16,7 @@ from kernbench.kernels.tl import Language
 from kernbench.triton.atomics import AtomicCalls
 from kernbench.triton.operands import MASKS
 from kernbench.triton.pointers import Ptr
-from kernbench.triton.values import INT64, Int, Known, Truth, data_of
+from kernbench.triton.values import INT64, Int, Known, PointerTo, Truth, data_of, dtype
 
 
 class BlockCalls(AtomicCalls):
@@ -33,7 +33,7 @@ class BlockCalls(AtomicCalls):
     @tl_call
     def zeros(self, shape: object, dtype: str = "f32") -> Any:
         """Zeros of ``shape``."""
-        return Language.zeros(self, shape, _stored(dtype))
+        return Language.zeros(self, shape, _made(dtype))
 
     @tl_call
     def zeros_like(self, input: Any) -> Any:
@@ -45,9 +45,9 @@ class BlockCalls(AtomicCalls):
         """``shape`` filled with ``value``; a handle of one element is repeated."""
         if isinstance(value, TensorHandle):
             return Language.broadcast_to(self, self.cast(value, dtype), shape)
-        if arguments.dtype("dtype", _stored(dtype)) not in ("i8", "i32"):
+        if arguments.dtype("dtype", _made(dtype)) not in ("i8", "i32"):
             value = float(value)
-        return Language.full(self, shape, value, _stored(dtype))
+        return Language.full(self, shape, value, _made(dtype))
 
     @tl_call
     def cast(self, input: Any, dtype: Any, fp_downcast_rounding: object = None, bitcast: bool = False) -> Any:
@@ -56,14 +56,18 @@ class BlockCalls(AtomicCalls):
             raise BadArgumentError("bitcast", "values keep their meaning here; cast with dtype alone")
         if fp_downcast_rounding not in (None, "rtne"):
             raise BadArgumentError("fp_downcast_rounding", "casts round to nearest even ('rtne')")
-        if isinstance(input, Known | Int):
+        if isinstance(input, Known | Int | Ptr):
             return input.to(dtype)
         handle = self._handle("input", input)
         if isinstance(dtype, Truth):
             return handle if handle.origin in MASKS else self.not_equal(handle, 0)
+        if isinstance(dtype, PointerTo):
+            return self.loaded(handle, "a pointer of").to(dtype)
         if dtype == INT64:
-            return self.loaded(handle, "tl.int64 of")
-        return Language.cast(self, handle, str(dtype))
+            self._wait_for(handle)
+            if handle._value is not None:
+                return self.loaded(handle, "tl.int64 of")
+        return Language.cast(self, handle, _stored(dtype))
 
     @tl_call
     def broadcast_to(self, input: Any, *shape: Any) -> Any:
@@ -178,8 +182,14 @@ class BlockCalls(AtomicCalls):
         return x | y
 
 
-def _stored(dtype: Any) -> str:
-    return "i32" if dtype == INT64 else str(dtype)
+def _stored(name: Any) -> str:
+    """A type of Triton's by KernBench's name."""
+    return str(dtype(name)) if isinstance(name, str) else name
+
+
+def _made(name: Any) -> str:
+    """The type of a block that is made: engines have no i64."""
+    return "i32" if name == INT64 else _stored(name)
 
 
 def _extents(given: Sequence[Any]) -> tuple[int, ...]:

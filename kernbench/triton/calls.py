@@ -10,18 +10,19 @@ from typing import Any
 import numpy as np
 from greenlet import getcurrent
 
+from kernbench import dtypes
 from kernbench.errors import KernelError
 from kernbench.hints import shown
 from kernbench.kernels import arguments
 from kernbench.kernels.arguments import BadArgumentError
 from kernbench.kernels.handles import TensorHandle
 from kernbench.kernels.issue import call_of_two, tl_call
-from kernbench.kernels.pointer import Pointer
+from kernbench.kernels.pointer import Pointer, TensorArg
 from kernbench.kernels.products import accumulate
 from kernbench.kernels.thread import KernelGreenlet
 from kernbench.kernels.tl import Language
 from kernbench.triton.pointers import BlockPtr, Ptr
-from kernbench.triton.rearranging import RearrangingCalls
+from kernbench.triton.scaled import ScaledCalls
 from kernbench.triton.values import Int, Known, data_of
 
 Grid = tuple[int, int, int]
@@ -38,7 +39,7 @@ def current(name: str) -> TritonLanguage:
     )
 
 
-class TritonLanguage(RearrangingCalls):
+class TritonLanguage(ScaledCalls):
     """``tl`` of a kernel under ``@triton.jit``: Triton's meaning of what both languages have."""
 
     floordiv = call_of_two("truncdiv", "``a // b``, cut towards zero as in C; `kernbench.tl` rounds down.")
@@ -51,6 +52,8 @@ class TritonLanguage(RearrangingCalls):
         self.grid: Grid = (1, 1, 1)
         self.functions: dict[Any, Callable[..., Any]] = {}
         """Functions under ``@triton.jit`` as this kernel calls them."""
+        self.pointed: Sequence[TensorArg] = ()
+        """Tensors that pointers in memory may name: those whose ``data_ptr()`` the host took."""
 
     def begin_block(self, number: int, block: Grid, grid: Grid) -> None:
         """The kernel goes on with another block of the grid, the ``number``-th."""
@@ -58,6 +61,18 @@ class TritonLanguage(RearrangingCalls):
         self._computed_last = None
         if self._races is not None and self._kernel_thread is not None:
             self._thread = self._races.block(self._kernel_thread, number)
+
+    def found(self, address: int, element: str) -> Ptr:
+        """The pointer at an address that was loaded from memory."""
+        for tensor in self.pointed:
+            base = tensor.pointer(self._pe.sip, self._pe.cube, self._pe.pe)
+            offset, itemsize = address - int(base), dtypes.SIZES[base.dtype]
+            if 0 <= offset < base.reach and not offset % itemsize:
+                return Ptr(base, offset // itemsize, self).to(element)
+        raise self._error(
+            f"no tensor is at address {address:#x}, which a pointer in memory names; on the host keep the "
+            "tensor, and write its data_ptr() into a tensor of torch.int64"
+        )
 
     def argument(self, value: Any) -> Any:
         """An argument of the launch as the kernel gets it."""
@@ -98,6 +113,48 @@ class TritonLanguage(RearrangingCalls):
         return accumulate(self, x, y, self._handle("acc", acc))
 
     @tl_call
+    def dot_scaled(
+        self,
+        lhs: Any,
+        lhs_scale: Any,
+        lhs_format: str,
+        rhs: Any,
+        rhs_scale: Any,
+        rhs_format: str,
+        acc: Any = None,
+        fast_math: bool = False,
+        lhs_k_pack: bool = True,
+        rhs_k_pack: bool = True,
+        out_dtype: Any = "f32",
+    ) -> Any:
+        """``lhs @ rhs`` of elements that share scales along K, added to ``acc`` in place where it is given.
+
+        The elements reach the matrix engine as bf16 (f16 of ``"fp16"``), which holds each exactly, and take
+        the time of these.
+
+        Args:
+            lhs: (M, K); of ``"e2m1"``, two elements to a byte along K, i8.
+            lhs_scale: (M, K / 32), i8: the bits of e8m0, powers of two; None for none.
+            lhs_format: ``"e2m1"``, ``"e4m3"``, ``"e5m2"``, ``"bf16"`` or ``"fp16"``.
+            rhs: (K, N), as lhs.
+            rhs_scale: (N, K / 32).
+            rhs_format: As lhs_format.
+            acc: As in ``dot``.
+            fast_math: Triton's; without effect.
+            lhs_k_pack: Must be true: e2m1 is packed along K.
+            rhs_k_pack: The same.
+            out_dtype: f32.
+        """
+        for argument, packed in (("lhs_k_pack", lhs_k_pack), ("rhs_k_pack", rhs_k_pack)):
+            if not packed:
+                raise BadArgumentError(argument, "e2m1 is packed along K here; leave it out")
+        x = self._scaled("lhs", lhs, lhs_scale, lhs_format, 1)
+        y = self._scaled("rhs", rhs, rhs_scale, rhs_format, 0)
+        if x.dtype != y.dtype:
+            x, y = self.cast(x, "bf16"), self.cast(y, "bf16")
+        return self.dot(x, y, acc, out_dtype=out_dtype)
+
+    @tl_call
     def make_block_ptr(
         self, base: Any, shape: Any, strides: Any, offsets: Any, block_shape: Any, order: Any = None
     ) -> BlockPtr:
@@ -132,16 +189,28 @@ class TritonLanguage(RearrangingCalls):
 
     @tl_call
     def device_print(self, prefix: str, *args: object, hex: bool = False) -> None:
-        """Print to stderr: PE, block, simulated time, ``prefix`` and values. No time passes."""
-        known = [np.array2string(v.data, threshold=16) if isinstance(v, Known) else v for v in args]
-        print(f"[{self._pe.name} block {self.block} {self._pe.now():g} ns] {prefix}", *known, file=sys.stderr)
+        """Print to stderr: PE, block, simulated time, ``prefix`` and values; loads are waited for."""
+        shown = [self._printed(value) for value in args]
+        print(f"[{self._pe.name} block {self.block} {self._pe.now():g} ns] {prefix}", *shown, file=sys.stderr)
+
+    def _printed(self, value: object) -> object:
+        if isinstance(value, TensorHandle):
+            self._wait_for(value)
+            known = value._value is not None
+        else:
+            known = isinstance(value, Known)
+        return np.array2string(value.data, threshold=16) if known else value  # type: ignore[attr-defined]
 
     @tl_call
     def device_assert(self, cond: Any, msg: str = "", mask: Any = None) -> None:
-        """End the kernel with an error where a known condition does not hold; others are not looked at."""
+        """End the kernel where a condition does not hold, of what is known or loaded, which is waited for.
+
+        Conditions on results of engines are not looked at: these have no numbers while time is simulated.
+        """
         values = data_of(cond)
-        if values is None and isinstance(cond, TensorHandle) and cond._value is not None:
-            values = cond.data
+        if isinstance(cond, TensorHandle):
+            self._wait_for(cond)
+            values = None if cond._value is None else cond.data
         if values is not None and not np.all(values if mask is None else values | ~data_of(mask)):
             raise self._error(msg or "the condition does not hold")
 

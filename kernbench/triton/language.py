@@ -12,10 +12,11 @@ from kernbench.triton.calls import TritonLanguage, current
 from kernbench.triton.names import CALLS, HINTS, MATH, unknown
 from kernbench.triton.pointers import BlockPtr
 from kernbench.triton.random import BY_NAME
-from kernbench.triton.values import INT1, INT64
+from kernbench.triton.values import INT1, INT64, PointerTo
 from kernbench.triton.values import dtype as dtype
 
 float16, bfloat16, float32 = dtype("f16"), dtype("bf16"), dtype("f32")
+float8e4nv, float8e5 = dtype("f8e4m3"), dtype("f8e5m2")
 int1, int8, int32, int64 = INT1, dtype("i8"), dtype("i32"), INT64
 tensor = Any
 const = Any
@@ -35,8 +36,19 @@ def _call(name: str) -> Any:
 
 globals().update({name: _call(name) for name in CALLS})
 globals().update(BY_NAME)
-math = SimpleNamespace(**{name: globals()[name] for name in MATH})
-_libdevice = SimpleNamespace(**vars(math), tanh=_call("tanh"), pow=_call("pow"))
+
+
+class _Names(SimpleNamespace):
+    """Some of the calls under another name."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise UnknownNameError(unknown(name, vars(self)))
+
+
+math = _Names(**{name: globals()[name] for name in MATH})
+_libdevice = _Names(**vars(math), tanh=_call("tanh"), pow=_call("pow"))
 extra = SimpleNamespace(libdevice=_libdevice, cuda=SimpleNamespace(libdevice=_libdevice))
 
 
@@ -46,6 +58,16 @@ def _hint(x: Any = None, *_: Any) -> Any:
 
 
 globals().update(dict.fromkeys(HINTS, _hint))
+
+
+def pointer_type(element_ty: Any, address_space: int = 1, const: bool = False) -> Any:
+    """The type of pointers in memory: ``tl.load(table + n).to(tl.pointer_type(tl.float16))``."""
+    made: Any = PointerTo(element_ty)
+    made.at = lambda address: current("pointer_type").found(address, made)
+    return made
+
+
+pi32_t = pointer_type(int32)
 
 
 def static_print(*values: Any, **how: Any) -> None:

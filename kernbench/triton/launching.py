@@ -6,7 +6,7 @@ import functools
 import inspect
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -15,7 +15,7 @@ from greenlet import getcurrent
 
 from kernbench.errors import KernelError, UsageError
 from kernbench.hints import shown
-from kernbench.kernels import Autotuned
+from kernbench.kernels import Autotuned, TensorArg
 from kernbench.kernels.tl import constexpr
 from kernbench.runtime.placement import distinct
 from kernbench.runtime.tensors import Tensor
@@ -119,10 +119,9 @@ class OnGrid:
             if isinstance(value, Tensor):
                 _check_placement(kernel.fn.__name__, name, value)
         dims = self._dims(dict(bound.arguments))
-        residents = options.get("residents", 1)
-        return BlockKernel(
-            kernel, dims, _count("num_stages", stages, 0), _count("residents", residents)
-        ), named
+        residents = _count("residents", options.get("residents", 1))
+        pointed = _pointed(kernel.fn.__name__, bound.arguments.values())
+        return BlockKernel(kernel, dims, _count("num_stages", stages, 0), residents, pointed), named
 
     def _worked_out(self, args: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
         """Values of ``@triton.heuristics``, each from the arguments so far."""
@@ -147,8 +146,11 @@ class OnGrid:
 class BlockKernel:
     """What a launch runs on each PE: block after block of its grid, axis 0 fastest, while there are any."""
 
-    def __init__(self, kernel: JITFunction, grid: Grid, stages: int, residents: int) -> None:
+    def __init__(
+        self, kernel: JITFunction, grid: Grid, stages: int, residents: int, pointed: Sequence[TensorArg]
+    ) -> None:
         functools.update_wrapper(self, kernel.fn)
+        self.pointed = pointed
         self.kernel = kernel
         self.grid = grid
         self.residents = residents
@@ -164,6 +166,7 @@ class BlockKernel:
             one if name in constants else tl.argument(one) for name, one in zip(names, args, strict=False)
         ]
         named = {key: one if key in constants else tl.argument(one) for key, one in kwargs.items()}
+        tl.pointed = self.pointed
         for number, (z, y, x) in self._left:
             tl.begin_block(number, (x, y, z), self.grid)
             self.kernel(*given, **named)
@@ -203,6 +206,16 @@ def _count(name: str, value: Any, least: int = 1) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise UsageError(f"launch option {name}={shown(value)} must be a whole number of {least} or more")
     return value
+
+
+def _pointed(kernel: str, arguments: Iterable[Any]) -> list[TensorArg]:
+    """Tensors that pointers in those of the arguments that are i64 may name, ready to be used."""
+    tables = [one for one in arguments if isinstance(one, Tensor) and one.dtype == "i64"]
+    found = [one for table in tables[:1] for one in table.pointed()]
+    for tensor in found:
+        _check_placement(kernel, "pointer in memory", tensor)
+        tensor.settle_writes()
+    return [one.kernel_arg for one in found]
 
 
 def _check_placement(kernel: str, argument: str, tensor: Tensor) -> None:

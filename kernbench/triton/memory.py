@@ -19,7 +19,7 @@ from kernbench.program.operations import Operand
 from kernbench.triton.access import moved
 from kernbench.triton.operands import Operands
 from kernbench.triton.pointers import BlockPtr, Ptr
-from kernbench.triton.values import Int, Known
+from kernbench.triton.values import INTEGERS, Int, Known
 
 if TYPE_CHECKING:
     from kernbench.triton.calls import TritonLanguage
@@ -84,9 +84,9 @@ class TritonMemory(Operands):
         if volatile:
             self._wait_for(handle)
             self._saw(op)
-        if ptr.shape == () and dtype in ("i8", "i32"):
+        if ptr.shape == () and dtype in INTEGERS:
             return self._scalar(handle)
-        return handle
+        return self.loaded(handle, "argument 'pointer': it is") if dtype == "i64" else handle
 
     @tl_call
     def store(  # type: ignore[override]
@@ -126,8 +126,10 @@ class TritonMemory(Operands):
         """What is written to a block of ``shape``: ``value``, in its type and as large."""
         if arguments.is_scalar(value):
             return Language.full(self, shape, arguments.scalar(argument, value), dtype)
+        if dtype == "i64" and isinstance(value, Known):
+            return self.constant(np.broadcast_to(value.data, shape).astype(np.int64), dtype)
         tl = cast("TritonLanguage", self)
-        handle: TensorHandle = tl.cast(self._handle(argument, value), dtype)
+        handle = Language.cast(self, self._handle(argument, value), dtype)
         if handle.shape != shape and int(np.prod(handle.shape)) == int(np.prod(shape)):
             handle = Language.reshape(self, handle, shape)
         found: TensorHandle = tl.broadcast_to(handle, shape)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from kernbench.hints import suggestion
+from collections.abc import Iterable
+
+from kernbench.hints import did_you_mean
 
 MATH = (
     "abs", "ceil", "cos", "div_rn", "erf", "exp", "exp2", "fdiv", "floor", "fma", "log", "log2", "rsqrt",
@@ -13,8 +15,8 @@ CALLS = (
     *MATH, "add", "advance", "arange", "argmax", "argmin", "associative_scan", "atomic_add",
     "atomic_and", "atomic_cas", "atomic_max", "atomic_min", "atomic_or", "atomic_xchg", "atomic_xor",
     "broadcast", "broadcast_to", "cast", "cat", "clamp", "cumprod", "cumsum", "device_assert",
-    "device_print", "dot", "expand_dims", "flip", "full", "gather", "histogram", "interleave", "join",
-    "load", "load_tensor_descriptor", "make_block_ptr", "make_tensor_descriptor", "map_elementwise",
+    "device_print", "dot", "dot_scaled", "expand_dims", "flip", "full", "gather", "histogram", "interleave",
+    "join", "load", "load_tensor_descriptor", "make_block_ptr", "make_tensor_descriptor", "map_elementwise",
     "max", "maximum", "min", "minimum", "mul", "num_programs", "permute", "program_id", "range",
     "ravel", "reduce", "reduce_or", "reshape", "sigmoid", "softmax", "sort", "split", "static_assert",
     "static_range", "store", "store_tensor_descriptor", "sub", "sum", "topk", "trans", "view", "where",
@@ -23,29 +25,22 @@ CALLS = (
 HINTS = ("assume", "debug_barrier", "max_constancy", "max_contiguous", "multiple_of")
 """Without effect: there is no compiler, and a block runs in one thread."""
 
-_ENGINES = "the engines calculate with f16, bf16, f32, i8 and i32; use "
-_GPU = "it is for the instructions of a GPU; leave it out"
+_ENGINES = "the engines calculate with floats of 8, 16 and 32 bits, i8 and i32; use "
 ELSEWHERE = {
     "PropagateNan": "NaN is skipped; find it with tl.where(x != x, ...)",
-    "async_task": _GPU,
     "bitonic_merge": "sort on the host",
     "block_type": "x.shape and x.dtype say what a block is",
     "condition": "write the loop with tl.range",
     "constexpr_type": "leave it out: constants are Python values",
-    "dot_scaled": "multiply by the scales, then tl.dot",
     "float64": f"{_ENGINES}tl.float32",
-    "float8e4b15": f"{_ENGINES}tl.float16",
-    "float8e4b8": f"{_ENGINES}tl.float16",
-    "float8e4nv": f"{_ENGINES}tl.float16",
-    "float8e5": f"{_ENGINES}tl.float16",
-    "float8e5b16": f"{_ENGINES}tl.float16",
+    "float8e4b15": f"{_ENGINES}tl.float8e4nv",
+    "float8e4b8": f"{_ENGINES}tl.float8e4nv",
+    "float8e5b16": f"{_ENGINES}tl.float8e5",
     "inline_asm_elementwise": "there is no assembly; combine calls of tl",
     "int16": f"{_ENGINES}tl.int32",
     "pair_uniform_to_normal": "use tl.randn",
     "philox": "use tl.rand, tl.randn or tl.randint",
     "philox_impl": "use tl.rand, tl.randn or tl.randint",
-    "pi32_t": "pass a tensor of tl.int32",
-    "pointer_type": "pass the tensor as an argument: memory holds no pointers",
     "rand4x": "call tl.rand four times with other offsets",
     "randint4x": "call tl.randint four times with other offsets",
     "randn4x": "call tl.randn four times with other offsets",
@@ -62,8 +57,8 @@ ELSEWHERE = {
 """Names that are not here, each with the way it is done instead."""
 
 
-def unknown(name: str) -> str:
-    """The message for an attribute that ``triton.language`` lacks."""
+def unknown(name: str, known: Iterable[str] = (*CALLS, *HINTS)) -> str:
+    """The message for an attribute that ``triton.language``, or a part of it with ``known`` names, lacks."""
     if name in ELSEWHERE:
         return f"tl.{name} is not here; {ELSEWHERE[name]}"
-    return f"triton.language has no '{name}'; {suggestion(name, [*CALLS, *HINTS])}"
+    return f"triton.language has no '{name}'; {did_you_mean(name, known)}"

@@ -17,7 +17,7 @@ from kernbench.kernels.handles import TensorHandle
 from kernbench.kernels.tl import Language
 from kernbench.program.commands import Define
 from kernbench.triton.pointers import BlockPtr, Ptr
-from kernbench.triton.values import Int, Known, dtype
+from kernbench.triton.values import INTEGERS, Int, Known, dtype
 
 Array = np.ndarray[Any, Any]
 
@@ -33,9 +33,6 @@ METHODS = frozenset(
 
 MASKS = frozenset(("equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_not"))
 """Operations whose results are masks."""
-
-
-_INSTEAD = {"to": "a pointer keeps its type: pass the tensor in the type that is wanted"}
 
 
 class Operands(AheadLanguage):
@@ -62,8 +59,8 @@ class Operands(AheadLanguage):
     def loaded(self, handle: TensorHandle, what: str) -> Known:
         """The integers of a handle, which are waited for; computed ones are an error of ``what``."""
         self._wait_for(handle)
-        if handle.dtype not in ("i8", "i32") or handle._value is None:
-            kind = "computed" if handle.dtype in ("i8", "i32") else handle.dtype
+        if handle.dtype not in INTEGERS or handle._value is None:
+            kind = "computed" if handle.dtype in INTEGERS else handle.dtype
             raise KernelError(
                 f"{what} a tensor of {kind} values: addresses and masks must be known while time is "
                 "simulated; they may depend on loaded integers, not on results of engines"
@@ -106,4 +103,4 @@ class Operands(AheadLanguage):
             return dtype(value.dtype)
         if isinstance(value, TensorHandle):
             return None
-        raise no_attribute(repr(value), name, [*METHODS, *dir(type(value))], _INSTEAD)
+        raise no_attribute(repr(value), name, [*METHODS, *dir(type(value))])

@@ -49,6 +49,15 @@ class Ptr:
             offset = offset.astype(np.int64)
         return Ptr(self.base, self.at + offset if sign > 0 else self.at - offset, self._tl)
 
+    def to(self, dtype: Any, bitcast: bool = False) -> Ptr:
+        """Itself: a pointer keeps its type, that of its tensor."""
+        if str(dtype) != self.dtype:
+            raise KernelError(
+                f"tensor '{self.base.name}' holds {self.dtype}, not {dtype}: pass it in the type that is "
+                "wanted, or load and cast the values"
+            )
+        return self
+
     def __add__(self, by: Any) -> Any:
         return self._moved(by, 1)
 

@@ -17,8 +17,10 @@ from kernbench.kernels.handles import TensorHandle
 from kernbench.kernels.pointer import Pointer
 
 Array = np.ndarray[Any, Any]
-_NAMES = {"fp16": "f16", "fp32": "f32"}
-_FLOATS = ("f16", "bf16", "f32")
+_NAMES = {"fp16": "f16", "fp32": "f32", "fp8e4nv": "f8e4m3", "fp8e5": "f8e5m2"}
+_FLOATS = ("f16", "bf16", "f32", "f8e4m3", "f8e5m2")
+INTEGERS = ("i8", "i32", "i64")
+"""Types of loaded elements that a kernel may look at."""
 
 
 class dtype(str):  # noqa: N801  (Triton's name)
@@ -38,7 +40,7 @@ class dtype(str):  # noqa: N801  (Triton's name)
     @property
     def primitive_bitwidth(self) -> int:
         """Bits of an element."""
-        return 64 if self == "i64" else 8 * dtypes.dtype(self).itemsize
+        return 8 * dtypes.dtype(self).itemsize
 
     def is_floating(self) -> bool:
         """Whether it is a type of floating-point numbers."""
@@ -47,6 +49,10 @@ class dtype(str):  # noqa: N801  (Triton's name)
     def is_int(self) -> bool:
         """Whether it is a type of integers."""
         return self not in _FLOATS
+
+    def is_fp8(self) -> bool:
+        """Whether it is a float of 8 bits."""
+        return self in ("f8e4m3", "f8e5m2")
 
     def is_fp16(self) -> bool:
         """Whether it is float16."""
@@ -67,7 +73,14 @@ class Truth(dtype):
 
 INT1 = Truth("i8")
 INT64 = dtype("i64")
-"""Of addresses and of integers that are known; the engines have none."""
+"""Of addresses, of integers that are known, and of memory; the engines have none."""
+
+
+class PointerTo(dtype):
+    """The type of pointers that are kept in memory, as integers, to elements of another type."""
+
+    at: Callable[[int], Any]
+    """The pointer at an address that was loaded."""
 
 
 def is_float(target: object) -> bool:
@@ -91,7 +104,9 @@ class Int(int):
         return int(self)
 
     def to(self, dtype: object, fp_downcast_rounding: object = None, bitcast: bool = False) -> Any:
-        """Itself, or the number as a float."""
+        """Itself, the number as a float, or the pointer at that address."""
+        if isinstance(dtype, PointerTo):
+            return dtype.at(int(self))
         return float(self) if is_float(dtype) else self
 
     def __neg__(self) -> Int:
@@ -176,6 +191,10 @@ class Known:
 
     def to(self, dtype: object, fp_downcast_rounding: object = None, bitcast: bool = False) -> Any:
         """The block in another type: floats are a handle, of integers nothing changes."""
+        if isinstance(dtype, PointerTo):
+            if self.data.size != 1:
+                raise KernelError(f"{self.data.size} addresses are no pointer; load and cast them one by one")
+            return dtype.at(int(self))
         if is_float(dtype):
             return self._tl.cast(self.handle(), dtype)
         return self.made(self.data != 0) if isinstance(dtype, Truth) else self

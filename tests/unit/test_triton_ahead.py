@@ -79,6 +79,18 @@ def test_a_failure_in_a_kernel_that_runs_ahead_ends_the_run() -> None:
         kb.run_kernel(late[(1,)], x, out=x.copy())
 
 
+def test_what_was_loaded_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
+    @triton.jit
+    def kernel(x, out):
+        tl.device_print("x", tl.load(x + tl.arange(0, 3)), tl.arange(0, 2))
+        tl.store(out, 0.0)
+
+    kb.run_kernel(
+        kernel[(1,)], np.arange(3, dtype=np.float32), out=np.zeros(1, np.float32), topology="minimal"
+    )
+    assert capfd.readouterr().err.endswith(" ns] x [0. 1. 2.] [0 1]\n")
+
+
 def test_each_operation_is_verified_and_products_count_their_flops() -> None:
     random = np.random.default_rng(2)
     a, b = random.standard_normal((32, 64)), random.standard_normal((64, 32))

@@ -7,12 +7,12 @@ import pytest
 import kernbench.triton as triton
 import kernbench.triton.language as tl
 from kernbench.errors import KernelError, UsageError
-from kernbench.triton.names import CALLS, ELSEWHERE, HINTS
+from kernbench.triton.names import CALLS, ELSEWHERE, HINTS, MATH
 
 TEXT = """
 PropagateNan TRITON_MAX_TENSOR_NUMEL load_tensor_descriptor store_tensor_descriptor
 make_tensor_descriptor tensor_descriptor abs add advance arange argmax argmin associative_scan assume
-async_task atomic_add atomic_and atomic_cas atomic_max atomic_min atomic_or atomic_xchg atomic_xor
+atomic_add atomic_and atomic_cas atomic_max atomic_min atomic_or atomic_xchg atomic_xor
 bfloat16 bitonic_merge block_type broadcast broadcast_to cat cast cdiv ceil clamp condition const
 constexpr constexpr_type cos cumprod cumsum debug_barrier device_assert device_print div_rn dot
 dot_scaled dtype erf exp exp2 expand_dims extra fdiv flip float16 float32 float64 float8e4b15 float8e4nv
@@ -25,6 +25,11 @@ static_range store sub sum swizzle2d target_info tensor topk trans tuple uint16 
 uint_to_uniform_float umulhi view void where xor_sum zeros zeros_like
 """
 NAMES = TEXT.split()
+HOST = """
+AsyncCompileMode autotune cdiv CompilationError compile Config constexpr_function FutureKernel heuristics
+InterpreterError jit JITFunction KernelInterface language MockTensor must_use_result next_power_of_2
+OutOfResources reinterpret runtime set_allocator TensorWrapper TritonError testing tools
+"""
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -34,6 +39,23 @@ def test_a_name_of_the_language_is_there_or_says_what_to_do(name: str) -> None:
             getattr(tl, name)
     else:
         assert hasattr(tl, name)
+
+
+@pytest.mark.parametrize("name", HOST.split())
+def test_a_name_of_the_package_is_there_or_says_what_to_do(name: str) -> None:
+    if name in triton._ELSEWHERE:
+        with pytest.raises(UsageError, match=rf"triton\.{name} is not here; \w"):
+            getattr(triton, name)
+    else:
+        assert hasattr(triton, name)
+
+
+def test_parts_of_the_language_name_what_they_have() -> None:
+    assert {*MATH} == {*vars(tl.math)}
+    with pytest.raises(KernelError, match=r"tl\.umulhi is not here; \w"):
+        tl.math.umulhi  # noqa: B018
+    with pytest.raises(KernelError, match=r"has no 'tanhf'; did you mean 'tanh'"):
+        tl.extra.cuda.libdevice.tanhf  # noqa: B018
 
 
 def test_no_name_is_both_here_and_elsewhere_nor_unknown_to_triton() -> None:

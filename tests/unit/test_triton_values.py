@@ -131,6 +131,8 @@ def test_random_numbers_are_those_of_philox() -> None:
         (lambda x, out: tl.load(x, mask=tl.arange(0, 4)[:, None] < 2).nothing, "nothing"),
         (lambda x, out: tl.program_id(3), "3 is not an axis of the grid"),
         (lambda x, out: tl.device_assert(tl.arange(0, 4) < 3, "too far"), "tl.device_assert: too far"),
+        (lambda x, out: tl.device_assert(tl.load(x + tl.arange(0, 4)) < 2, "many"), "tl.device_assert: many"),
+        (lambda x, out: tl.zeros((4,), "fp9"), "dtype 'fp9' is not known; use one of f16"),
         (lambda x, out: bool(tl.arange(0, 4) < 3), "combine blocks with & and |"),
     ],
 )  # fmt: skip

@@ -1,0 +1,98 @@
+"""What people write in Triton without a second thought, against numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kernbench as kb
+import kernbench.triton as triton
+import kernbench.triton.language as tl
+
+N = 16
+X = np.random.default_rng(4).integers(0, 9, (N, N)).astype(np.float32)
+LAST: tl.constexpr = tl.constexpr(N - 1)
+Array = np.ndarray[Any, Any]
+
+
+@triton.jit
+def block(p):
+    return p + tl.arange(0, N)[:, None] * N + tl.arange(0, N)[None, :]
+
+
+def descriptor(x):
+    desc = tl.make_tensor_descriptor(x, shape=[N, N], strides=[N, 1], block_shape=[N, N])
+    return desc.load([0, 0])
+
+
+def rows_by_while(x):
+    total, row = tl.zeros((N,), dtype=tl.float32), 0
+    while row < N:
+        total += tl.load(x + row * N + tl.arange(0, N))
+        row += 1
+    return total
+
+
+def rows_by_range(x):
+    total = tl.zeros((N,), dtype=tl.float32)
+    for row in tl.range(0, N, num_stages=3, warp_specialize=True, flatten=True):
+        total += tl.load(x + row * N + tl.arange(0, N), cache_modifier=".cg", eviction_policy="evict_last")
+    return total
+
+
+def constants(x):
+    scale: tl.constexpr = 2
+    return tl.load(block(x)) * scale + LAST
+
+
+def gathered(x):
+    flat = tl.load(x + tl.arange(0, N)).to(tl.int32)
+    return tl.gather(tl.load(x + tl.arange(0, N)), flat, 0)
+
+
+def best(x):
+    value, place = tl.max(tl.load(block(x)), axis=1, return_indices=True)
+    return value * 100 + place
+
+
+CASES: dict[str, tuple[Callable[[Any], Any], Callable[[Array], Array]]] = {
+    "descriptor": (descriptor, lambda x: x),
+    "while": (rows_by_while, lambda x: x.sum(0)),
+    "range": (rows_by_range, lambda x: x.sum(0)),
+    "constants": (constants, lambda x: x * 2 + 15),
+    "gather": (gathered, lambda x: x[0][x[0].astype(int)]),
+    "max with its index": (best, lambda x: x.max(1) * 100 + x.argmax(1)),
+    "methods": (lambda x: tl.load(block(x)).to(tl.float16).sum(axis=1).expand_dims(0), lambda x: x.sum(1)),
+    "libdevice": (lambda x: tl.extra.cuda.libdevice.tanh(tl.load(block(x))), np.tanh),
+    "tl.math": (lambda x: tl.math.exp2(tl.load(block(x))), np.exp2),
+    "permute": (lambda x: tl.permute(tl.load(block(x)), (1, 0)), lambda x: x.T),
+    "split": (lambda x: tl.split(tl.load(block(x)).reshape(N, N // 2, 2))[0], lambda x: x[:, ::2]),
+    "a number from memory": (lambda x: tl.load(block(x)) * tl.load(x + 5), lambda x: x * x[0, 5]),
+    "swizzle2d": (
+        lambda x: tl.load(block(x)) + sum(tl.swizzle2d(tl.program_id(0), 1, 2, 2, 2)),
+        lambda x: x + 1,
+    ),
+    "fp8 by name": (lambda x: tl.load(block(x)).to("fp8e4nv").to("fp32"), lambda x: x),
+    "a mask that broadcasts": (
+        lambda x: tl.load(block(x), mask=tl.arange(0, N)[None, :] < 7, other=-1.0),
+        lambda x: np.where(np.arange(N) < 7, x, -1),
+    ),
+    "branch on the block": (lambda x: tl.load(block(x)) if tl.program_id(0) == 0 else 0.0, lambda x: x),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_an_idiom_is_what_numpy_makes_of_it(name: str) -> None:
+    body, reference = CASES[name]
+    expected = reference(X).ravel()
+
+    @triton.jit
+    def kernel(x, out, COUNT: tl.constexpr):
+        tl.store(out + tl.arange(0, COUNT), tl.ravel(body(x)))
+
+    out = np.zeros(expected.size, np.float32)
+    done = kb.run_kernel(kernel[(1,)], X, out=out, topology="minimal", COUNT=expected.size)
+    np.testing.assert_allclose(done.output, expected, rtol=1e-5)
