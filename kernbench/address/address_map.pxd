@@ -6,7 +6,9 @@ cdef class AddressMap:
     cdef readonly list _windows
     cdef list _bases, _ends, _targets
     cdef object _graph
-    cdef dict _of, _hbm, _first_slice, _sram, _tcm, _tcm_parts, _found, _channels
+    cdef dict _of, _hbm, _first_slice, _sram, _tcm, _tcm_parts, _found, _channels, _shared
+    cdef list _dealt
+    cdef object _dealt_from
 
     @cython.locals(index=Py_ssize_t)
     cpdef object resolve(self, object pa)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import NamedTuple, TypeVar
 
+from kernbench.address.interleaving import SharedMemory, shared_memories
 from kernbench.address.layout import address_bits
 from kernbench.address.physical import PhysAddr
 from kernbench.address.requests import PhysicalRequest, by_channel
@@ -67,6 +68,16 @@ class AddressMap:
         """Bytes of an HBM burst (the largest of the topology's controllers)."""
         for window in self._windows:
             self._index(graph, window)
+        end = max(self._ends, default=0)
+        self._shared = shared_memories(graph, self._hbm, end)
+        self._dealt = [memory for memory in self._shared.values() if memory.base >= end]
+        if self._dealt and self._channels:
+            raise ConfigError(
+                "memory is interleaved, and HBM channels have routers of their own; use one of them"
+            )
+        self._dealt_from = self._dealt[0].base if self._dealt else 1 << 62
+        for memory in self._dealt:
+            self.bits = max(self.bits, (memory.base + memory.nbytes - 1).bit_length())
 
     @property
     def space(self) -> int:
@@ -75,6 +86,9 @@ class AddressMap:
 
     def resolve(self, pa: int) -> AddressTarget:
         """The component that answers ``pa``; :class:`AddressError` names the field that leads nowhere."""
+        if pa >= self._dealt_from:
+            window, offset = self._dealt_to(pa, 1).find(pa)
+            return AddressTarget(window.component, offset, window.kind)
         index = self._find(pa)
         component, kind, unit = self._targets[index]
         return AddressTarget(component, pa - self._bases[index], kind, unit)
@@ -82,10 +96,14 @@ class AddressMap:
     def split(self, pa: int, nbytes: int) -> list[tuple[int, int]]:
         """``[pa, pa + nbytes)`` cut where it crosses into another HBM slice: ``(pa, nbytes)`` in order.
 
-        Each piece lies within one component. A range that leaves what is implemented is an error.
+        Each piece lies within one component, or in a memory that is interleaved over several. A range that
+        leaves what is implemented is an error.
         """
         if nbytes < 0:
             raise AddressError(f"nbytes {nbytes} must not be negative")
+        if pa >= self._dealt_from:
+            self._dealt_to(pa, nbytes)
+            return [(pa, nbytes)]
         end = pa + nbytes
         if pa < end <= self._ends[self._find(pa)]:
             return [(pa, nbytes)]
@@ -102,6 +120,8 @@ class AddressMap:
         An HBM slice with channel routers gets one for each of its channels that the range touches. In order
         of first bytes. A range that leaves what is implemented is an error.
         """
+        if pa >= self._dealt_from:
+            return self._dealt_to(pa, nbytes).requests(pa, nbytes)
         if nbytes > 0:
             index = self._find(pa)
             component, base = self._targets[index][0], self._bases[index]
@@ -139,6 +159,21 @@ class AddressMap:
     def hbm_window(self, sip: int, cube: int, slice: int) -> AddressWindow:
         """All of an HBM slice."""
         return _lookup(self._hbm, (sip, cube, slice), ("sip", "cube", "slice"), "HBM slice")
+
+    def shared_memory(self, sip: int, cube: int) -> SharedMemory | None:
+        """The memory that a PE shares with its chiplet or package, None where PEs have memories of their own.
+
+        Raises:
+            AddressError: memory is interleaved, and there is none.
+        """
+        over = str(self._graph.properties.get("interleave", ""))
+        if not over:
+            return None
+        found = self._shared.get((sip, cube if over == "chiplet" else -1))
+        if found is None:
+            where = f"sip {sip}, cube {cube}" if over == "chiplet" else f"sip {sip}"
+            raise AddressError(f"memory is interleaved over the {over}, but {where} has no HBM controller")
+        return found
 
     def sram_window(self, sip: int, cube: int) -> AddressWindow:
         """All of a cube's shared SRAM."""
@@ -195,6 +230,15 @@ class AddressMap:
                 )
             pe = (*cube, whole(node, "pe"))
             self._tcm[pe], self._tcm_parts[pe] = window, parts
+
+    def _dealt_to(self, pa: int, nbytes: int) -> SharedMemory:
+        """The interleaved memory that all of ``[pa, pa + nbytes)`` is in."""
+        for memory in self._dealt:
+            if memory.holds(pa, nbytes):
+                return memory
+        raise AddressError(
+            f"physical addresses {pa:#x} to {pa + nbytes:#x} are in no memory of this topology"
+        )
 
     def _find(self, pa: int) -> int:
         index = bisect_right(self._bases, pa) - 1

@@ -19,16 +19,24 @@ WORD_BYTES = 16
 class PeAllocator:
     """HBM slice and allocatable TCM of one PE. Slice ``n`` of a cube belongs to its PE ``n``.
 
+    Where memory is interleaved, ``shared`` is what it shares with other PEs in place of a slice.
     ``hbm`` and ``tcm`` are the free lists (physical addresses); the allocatable TCM starts behind the
     scheduler-reserved bytes and the kernel scratch.
     """
 
-    def __init__(self, addresses: AddressMap, sip: int, cube: int, pe: int) -> None:
-        slice_ = addresses.hbm_window(sip, cube, pe)
+    def __init__(
+        self, addresses: AddressMap, sip: int, cube: int, pe: int, shared: FreeList | None = None
+    ) -> None:
         tcm_base, tcm_bytes = addresses.allocatable_tcm(sip, cube, pe)
         where = f"sip{sip}.cube{cube}.pe{pe}"
         self._burst_bytes = addresses.burst_bytes
-        self.hbm = FreeList(slice_.nbytes, slice_.base, f"HBM slice of {where}")
+        if shared is None:
+            try:
+                slice_ = addresses.hbm_window(sip, cube, pe)
+            except AddressError as error:
+                raise AddressError(f"{error}, or 'memory: interleaved' for PEs that share memory") from None
+            shared = FreeList(slice_.nbytes, slice_.base, f"HBM slice of {where}")
+        self.hbm = shared
         self.tcm = FreeList(tcm_bytes, tcm_base, f"TCM of {where}")
 
     def alloc_hbm(self, nbytes: int, align: int | None = None) -> int:

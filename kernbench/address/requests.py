@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+IN_TURN = -2
+"""The ``channel`` of a request for more of a run of interleaved memory: it is sent with the one before it."""
+
 
 class PhysicalRequest:
     """``nbytes`` of one component, from ``offset`` (physical address ``pa``) on.
@@ -16,7 +19,8 @@ class PhysicalRequest:
     ``channel`` and ``via``: the pseudo-channel that serves it and the channel router that leads there; -1
     and ``""`` for an aggregated request, whose bytes lie one after another. Those of a channel's request lie
     in bursts of ``burst_bytes`` that begin ``stride`` bytes apart. ``opens``: it is the first of the requests
-    that stand for one aggregated one, which those behind it without ``opens`` belong to.
+    that stand for one aggregated one, or for one run of interleaved memory, which those behind it without
+    ``opens`` belong to.
     """
 
     def __init__(

@@ -7,10 +7,9 @@ aggregated request and cost the same overheads (:class:`ChannelRequests`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import groupby
 from operator import attrgetter
 
-from kernbench.address.requests import PhysicalRequest
+from kernbench.address.requests import IN_TURN, PhysicalRequest
 from kernbench.components.base import Component
 from kernbench.program.operations import Region
 from kernbench.routing import Traffic
@@ -114,7 +113,7 @@ def begin(
         transaction.address = request.offset
         transaction.channel = request.channel
         transaction.ids = ids
-        if request.opens:
+        if request.opens or request.channel < 0:
             piece = []
             pieces.append(piece)
         piece.append(transaction)
@@ -131,7 +130,8 @@ def begin(
 def send(source: Component, transactions: Sequence[Transaction]) -> None:
     """Send them: data if they write, else commands without bytes.
 
-    Bytes leave in order of address: the requests of one access flit by flit in turn.
+    Bytes leave in order of address: the requests of one access, and those of one run of interleaved memory,
+    flit by flit in turn.
     """
     fabric = source.system.fabric
     if len(transactions) > 1:
@@ -142,10 +142,19 @@ def send(source: Component, transactions: Sequence[Transaction]) -> None:
 
 
 def _send_several(fabric: Fabric, transactions: Sequence[Transaction]) -> None:
-    packets = [Packet(t, t.path, t.nbytes if t.is_write else 0, fabric.flit_bytes) for t in transactions]
-    for _, group in groupby(packets, lambda packet: packet.transaction.access or packet.transaction):
-        together = list(group)
-        if len(together) > 1:
-            fabric.send_together(together)
+    groups: list[list[Packet]] = []
+    group: list[Packet] = []
+    access = None
+    for one in transactions:
+        packet = Packet(one, one.path, one.nbytes if one.is_write else 0, fabric.flit_bytes)
+        if one.channel != IN_TURN and (access is None or one.access is not access):
+            group = []
+            groups.append(group)
+        one.channel = max(one.channel, -1)  # it is not asked any more, and no number of a channel
+        access = one.access
+        group.append(packet)
+    for group in groups:
+        if len(group) > 1:
+            fabric.send_together(group)
         else:
-            fabric.send(together[0])
+            fabric.send(group[0])

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from kernbench.address import (
     AddressModel,
+    FreeList,
     LogicalAllocator,
     PeAllocator,
     SramAllocator,
@@ -60,6 +61,8 @@ class DeviceMemory:
         self.model = address_model(graph.properties["address_model"])
         self.pes_per_cube = int(graph.properties["pes_per_cube"])
         self._pes: dict[Place, PeAllocator] = {}
+        self._shared: dict[int, FreeList] = {}
+        """Interleaved memories, by where they begin."""
         self._srams: dict[tuple[int, int], SramAllocator] = {}
         self._virtual: VirtualAllocator | None = None
         if self.model is AddressModel.VA:
@@ -176,8 +179,18 @@ class DeviceMemory:
     def _pe(self, place: Place) -> PeAllocator:
         allocator = self._pes.get(place)
         if allocator is None:
-            allocator = self._pes[place] = PeAllocator(self._addresses, *place)
+            shared = self._shared_list(*place[:2])
+            allocator = self._pes[place] = PeAllocator(self._addresses, *place, shared)
         return allocator
+
+    def _shared_list(self, sip: int, cube: int) -> FreeList | None:
+        memory = self._addresses.shared_memory(sip, cube)
+        if memory is None:
+            return None
+        if memory.base not in self._shared:
+            name = f"interleaved memory of {', '.join(one.component for one in memory.members[:2])}"
+            self._shared[memory.base] = FreeList(memory.nbytes, memory.base, name)
+        return self._shared[memory.base]
 
 
 def _entries(va: int, shards: Sequence[TensorShard]) -> tuple[MapEntry, ...]:

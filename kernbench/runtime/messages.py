@@ -58,10 +58,14 @@ def check_tags(shards: Iterable[ShardRef], addresses: AddressMap, what: str) -> 
     """Refuse a shard whose tag is not where its address leads.
 
     Raises:
-        UsageError: its bytes do not lie in one memory of the PE (an SRAM: of the cube) that its tag names.
+        UsageError: its bytes do not lie in one memory of the PE (an SRAM: of the cube) that its tag names,
+            nor in memory that it shares.
         AddressError: its address leads nowhere.
     """
     for shard in shards:
+        shared = addresses.shared_memory(shard.sip, shard.cube)
+        if shared is not None and shared.holds(shard.pa, shard.nbytes):
+            continue
         found = addresses.resolve(shard.pa)
         if addresses.resolve(shard.pa + shard.nbytes - 1).component != found.component:
             raise UsageError(f"{what}: {shard.nbytes} bytes at {shard.pa:#x} leave '{found.component}'")

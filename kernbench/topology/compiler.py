@@ -35,6 +35,9 @@ def compile_topology(spec: TopologySpec) -> PropertyGraph:
         graph.properties |= {
             key: value for key in ("answers", "spread") if (value := getattr(spec.routing, key))
         }
+        if spec.memory.interleave:
+            graph.properties["interleave"] = spec.memory.interleave
+            graph.properties["interleave_bytes"] = spec.memory.granule_bytes
         overrides.apply(graph, spec.overrides, spec.name)
         add_channels(graph)
         link_parts.add_buffers(graph)

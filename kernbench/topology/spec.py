@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, PrivateAttr
+from pydantic import BeforeValidator, Field, PrivateAttr
 
 from kernbench.topology.cube_spec import Cube
 from kernbench.topology.energy import KindEnergy
@@ -171,6 +171,24 @@ class Sip(Section):
     ] = Field(default=({"name": "io0"},), validate_default=True, description="IO chiplets of the package")
 
 
+class SharedMemory(Section):
+    """Which memory of the machine the tensors of a PE lie in."""
+
+    interleave: Literal["", "chiplet", "package"] = Field(
+        default="",
+        description="over whose HBM channels addresses go in turn, for all PEs there alike; left out, a PE "
+        "has the slice of its number",
+    )
+    granule_bytes: PowerOfTwo = Field(
+        default=4096, description="bytes in a row of one HBM controller, where there are several"
+    )
+
+
+def _memory(value: object) -> object:
+    """``memory: interleaved`` in short."""
+    return {"interleave": "package"} if value == "interleaved" else value
+
+
 class Routing(Section):
     """Choices of the routing policy."""
 
@@ -200,6 +218,9 @@ class TopologySpec(Section):
     cube: Cube = section("every cube")
     pe: Pe = section("every processing element")
     routing: Routing = section("routing policy")
+    memory: Annotated[SharedMemory, BeforeValidator(_memory)] = section(
+        "where tensors lie; 'interleaved' is short for {interleave: package}"
+    )
     wires: dict[str, Wire] = Field(default_factory=dict, description="classes of links, by name")
     defaults: dict[str, dict[str, Any]] = Field(
         default_factory=dict, description="keys of all parts of a kind, by kind"
@@ -319,6 +340,8 @@ class TopologySpec(Section):
         content = self.model_dump(mode="json", exclude={"components_file", "links", "energy", *SHAPE})
         if self.cube.hbm.model == "channels":
             del content["cube"]["hbm"]["model"], content["cube"]["hbm"]["dram"]
+        if not self.memory.interleave:
+            del content["memory"]
         if links := self.link_parts():
             content["links"] = links
         if energy := self.energy_figures():
