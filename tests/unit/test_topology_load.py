@@ -36,6 +36,9 @@ def test_default_file_names_every_key() -> None:
         "components_file",
         "answers",
         "spread",
+        "memory",
+        "interleave",
+        "granule_bytes",
     }
     optional |= {"wires", "defaults", "blocks", "parts", "connect"}
     shared = {"attributes", "impl", "worker", "issue_ns", "access_ns"}
