@@ -108,7 +108,8 @@ class Algorithm:
         neighbours: The queues that the group's PEs need, of all its ranks: the same for each rank.
         arguments: The kernel's first arguments on the calling rank.
         over: The contributions that it can add up.
-        patterns: The patterns between SIPs (``ring_1d``, ``torus_2d``, ``mesh_2d_no_wrap``) that it serves.
+        patterns: The patterns between SIPs that it serves: ``ring_1d``, ``torus_2d``, ``torus_3d`` and
+            ``mesh_2d_no_wrap``.
         refuses: Why it cannot serve a call, or None; asked before anything is sent.
     """
 
@@ -117,7 +118,7 @@ class Algorithm:
     neighbours: Callable[[Call], Neighbours]
     arguments: Callable[[Call], tuple[Any, ...]]
     over: tuple[Over, ...] = ("ranks",)
-    patterns: tuple[str, ...] = ("ring_1d", "torus_2d", "mesh_2d_no_wrap")
+    patterns: tuple[str, ...] = ("ring_1d", "torus_2d", "torus_3d", "mesh_2d_no_wrap")
     refuses: Callable[[Call], str | None] = lambda call: None
 
     def refusal(self, call: Call) -> str | None:

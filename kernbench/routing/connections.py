@@ -16,7 +16,7 @@ from kernbench.errors import ConfigError
 from kernbench.pgraph import PropertyGraph
 from kernbench.routing.containers import Wholes
 from kernbench.routing.core import Core, IntArray
-from kernbench.topology import names
+from kernbench.topology.places import places
 
 _TO_PORT = (("ucie_conn", "ucie_port"), ("io_ucie_conn", "io_ucie"))
 _FROM_PORT = (("ucie_port", "ucie_conn"), ("io_ucie", "io_ucie_conn"))
@@ -113,7 +113,8 @@ class ConnectionPolicy:
 
     def _location(self, router: str) -> Location:
         p = self._graph.node(router).properties
-        cube = self._graph.node(names.cube(int(p["sip"]), int(p["cube"]))).properties
+        name = places(self._graph).part("cube", int(p["sip"]), int(p["cube"]))
+        cube = self._graph.node(name).properties
         x, y = float(p["x_mm"]) - float(cube["x_mm"]), float(p["y_mm"]) - float(cube["y_mm"])
         return round(x, 6), round(y, 6)
 

@@ -5,7 +5,8 @@ A neighbourhood says for each PE which other PE each of its directions leads to.
 ``intercube_mesh``     ``N S E W``: the same PE of the cube next to this one in the package's mesh, no wrap
 ``intracube_pe_ring``  ``pe_E pe_W``: the next higher and the next lower PE of the cube, closed to a ring
 ``inter_sip``          ``global_N global_S global_E global_W``: the same PE of another package, as the
-                       topology's ``system.inter_sip`` has it (``ring_1d``: E and W alone)
+                       topology's ``system.inter_sip`` or its wires have it (``ring_1d``: E and W alone;
+                       ``torus_3d``: ``global_U global_D`` along its third axis)
 
 Directions of different patterns have different names, so that a PE can use several patterns at once.
 """
@@ -14,20 +15,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from kernbench.errors import UsageError
 from kernbench.pgraph import PropertyGraph
+from kernbench.topology.orders import in_order
 
 Location = tuple[int, int, int]
 """(sip, cube, pe)."""
 Neighbours = dict[Location, dict[str, Location]]
 """By PE and direction, the PE that the direction leads to."""
 
-_OPPOSITE = {"N": "S", "S": "N", "E": "W", "W": "E"}
+_OPPOSITE = {"N": "S", "S": "N", "E": "W", "W": "E", "U": "D", "D": "U"}
 _STEPS = {"N": (0, -1), "S": (0, 1), "E": (1, 0), "W": (-1, 0)}
+AXES = (("E", "W"), ("S", "N"), ("U", "D"))
+"""For each axis of a grid of packages, the directions to the next along it and to the one before."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MachineShape:
     """A machine as patterns need it: its packages and how they are joined, cubes, PEs a cube."""
 
@@ -35,8 +40,10 @@ class MachineShape:
     cube_mesh: tuple[int, int]
     pes: int
     inter_sip: str = "ring_1d"
-    sip_grid: tuple[int, int] = (1, 1)
-    """(w, h) of the packages; without meaning for ``ring_1d``."""
+    sip_grid: tuple[int, ...] = (1, 1)
+    """(w, h) of the packages, and the depth of a ``torus_3d``; without meaning for ``ring_1d``."""
+    sip_order: str = "index"
+    """How packages are numbered over the grid: ``index``, the first axis fastest, or ``snake``."""
 
     @classmethod
     def of(cls, graph: PropertyGraph) -> MachineShape:
@@ -47,8 +54,14 @@ class MachineShape:
             (int(p["cube_mesh_w"]), int(p["cube_mesh_h"])),
             int(p["pes_per_cube"]),
             str(p["inter_sip_pattern"]),
-            (int(p["sip_grid_w"]), int(p["sip_grid_h"])),
+            tuple(int(p[key]) for key in ("sip_grid_w", "sip_grid_h", "sip_grid_d") if key in p),
+            str(p.get("sip_order", "index")),
         )
+
+    @cached_property
+    def sip_places(self) -> list[tuple[int, ...]]:
+        """Where each package is in the grid."""
+        return list(in_order(self.sip_grid, self.sip_order))
 
     def locations(self) -> list[Location]:
         """Every PE, ascending."""
@@ -191,15 +204,18 @@ def _inter_sip(found: Neighbours, shape: MachineShape) -> None:
         for members in same.values():
             _close(found, members, "global_E", "global_W")
         return
-    (w, h), wraps = shape.sip_grid, shape.inter_sip == "torus_2d"
+    wraps = shape.inter_sip != "mesh_2d_no_wrap"
+    number = {place: sip for sip, place in enumerate(shape.sip_places)}
     for (sip, cube, pe), mine in found.items():
-        for direction, (dx, dy) in _STEPS.items():
-            x, y = sip % w + dx, sip // w + dy
-            if wraps:
-                x, y = x % w, y % h
-            peer = (y * w + x, cube, pe)
-            if 0 <= x < w and 0 <= y < h and peer in found and peer[0] != sip:
-                mine[f"global_{direction}"] = peer
+        place = shape.sip_places[sip]
+        for axis, size in enumerate(shape.sip_grid):
+            for direction, step in zip(AXES[axis], (1, -1), strict=True):
+                beside = place[axis] + step
+                if wraps:
+                    beside %= size
+                peer = (number.get((*place[:axis], beside, *place[axis + 1 :]), sip), cube, pe)
+                if peer in found and peer[0] != sip:
+                    mine[f"global_{direction}"] = peer
 
 
 def _close(found: Neighbours, members: Sequence[Location], forward: str, back: str) -> None:

@@ -29,6 +29,24 @@ def bytes_by_distance(run: RunRecord, topology: TopologyRecord, params: Mapping[
     return sorted(rows, key=lambda row: (-row[3], -row[2], row[0]))
 
 
+def wires_between_packages(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -> Rows:
+    sip = {row["name"]: row["sip"] for row in topology.tables["Component"].to_pylist()}
+    seams = {row["name"] for row in topology.tables["Link"].to_pylist() if sip[row["src"]] != sip[row["dst"]]}
+    sent = {row["number"]: row for row in run.tables["Transaction"].to_pylist()}
+    wires: dict[int, int] = {}
+    for hop in run.tables["Hop"].to_pylist():
+        if hop["resource"] in seams and hop["bytes"] > 0 and params["kind"] in ("", sent[hop["txn"]]["kind"]):
+            wires[hop["txn"]] = wires.get(hop["txn"], 0) + 1
+    of: dict[str, dict[int, list[int]]] = {}
+    for txn, crossed in wires.items():
+        of.setdefault(sent[txn]["kind"], {}).setdefault(crossed, []).append(sent[txn]["bytes"])
+    return [
+        (kind, crossed, len(found), sum(found), sum(found) / sum(map(sum, groups.values())))
+        for kind, groups in sorted(of.items())
+        for crossed, found in sorted(groups.items())
+    ]
+
+
 def bandwidth_over_a_cut(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -> Rows:
     """Between single components, or one of them and everything else: no groups are generated."""
     links, sim_ns = topology.tables["Link"].to_pylist(), float(run.info["sim_ns"])
@@ -56,4 +74,5 @@ def bandwidth_over_a_cut(run: RunRecord, topology: TopologyRecord, params: Mappi
 DISTANCE: dict[str, Oracle] = {
     "bottleneck/bytes-by-distance": bytes_by_distance,
     "routing/bandwidth-over-a-cut": bandwidth_over_a_cut,
+    "routing/wires-between-packages": wires_between_packages,
 }

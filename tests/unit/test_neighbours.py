@@ -51,6 +51,7 @@ def test_the_ring_of_a_cube() -> None:
         ("torus_2d", (3, 2), 0, {"global_N": 3, "global_S": 3, "global_E": 1, "global_W": 2}),
         ("torus_2d", (2, 3), 5, {"global_N": 3, "global_S": 1, "global_E": 4, "global_W": 4}),
         ("torus_2d", (6, 1), 0, {"global_E": 1, "global_W": 5}),
+        ("torus_3d", (3, 1, 2), 4, {"global_E": 5, "global_W": 3, "global_U": 1, "global_D": 1}),
         ("mesh_2d_no_wrap", (3, 2), 0, {"global_S": 3, "global_E": 1}),
         ("mesh_2d_no_wrap", (3, 2), 4, {"global_N": 1, "global_E": 5, "global_W": 3}),
     ],
@@ -60,6 +61,13 @@ def test_neighbours_between_packages(
 ) -> None:
     found = neighbours("inter_sip", MachineShape(6, (1, 1), 1, pattern, grid))
     assert {d: s for d, (s, _, _) in found[sip, 0, 0].items()} == expected
+
+
+def test_packages_that_are_numbered_as_a_snake() -> None:
+    found = neighbours("inter_sip", MachineShape(6, (1, 1), 1, "torus_2d", (3, 2), "snake"))
+    assert found[3, 0, 0] == {
+        d: (s, 0, 0) for d, s in {"global_E": 5, "global_W": 4, "global_N": 2, "global_S": 2}.items()
+    }
 
 
 def test_a_ring_closes_over_those_who_take_part() -> None:

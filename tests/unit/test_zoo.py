@@ -16,6 +16,7 @@ from kernbench.kinds import component_kind
 from kernbench.machine.machine import Machine
 from kernbench.pgraph import PropertyGraph
 from kernbench.routing import router_of
+from kernbench.topology.neighbours import MachineShape
 
 NETWORKS = ("mesh-8x8", "torus-8x8", "dragonfly-72", "fat-tree-64", "wormhole")
 WITH_PES = ("a100-4", "h100-8-nvswitch", "tpu-v4-64", "two-kinds")
@@ -62,6 +63,44 @@ def test_patterns_run_and_are_kept(name: str) -> None:
 @pytest.mark.parametrize(("bench", "params"), [("gemm-multi-pe", {}), ("ccl-allreduce", {"elements": 256})])
 def test_kernels_compute_right_values(name: str, bench: str, params: dict[str, int]) -> None:
     assert kb.run(bench, machine(name), params=params, verify=True).verdict == "yes"
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern", "grid", "wires"),
+    [
+        ("tpu-v4-64", "torus_3d", (4, 4, 4), 1),
+        ("six-package-torus", "torus_2d", (3, 2), 1),
+        ("six-sip-torus", "torus_2d", (3, 2), 2),
+        ("a100-4", "ring_1d", (4, 1), 1),
+        ("h100-8-nvswitch", "ring_1d", (8, 1), 2),
+    ],
+)
+def test_collectives_use_the_wires_that_there_are(
+    name: str, pattern: str, grid: tuple[int, ...], wires: int, tmp_path: Path
+) -> None:
+    graph = machine(name)
+    shape = MachineShape.of(graph)
+    assert (shape.inter_sip, shape.sip_grid) == (pattern, grid)
+    run = kb.run("ccl-allreduce", graph, params={"elements": 512}, store=tmp_path / "s", verify=True)
+    assert run.verdict == "yes"
+    rows = run.query("wires-between-packages", kind="ipcq_token").dicts()
+    assert [(row["wires"], row["share"]) for row in rows] == [(wires, 1.0)]
+
+
+@pytest.mark.parametrize(
+    ("change", "pattern"),
+    [
+        (
+            {"connect.0.mesh": "chip", "connect.0.torus": None, "parts.chip.shape": {"x": 4, "y": 2}},
+            "mesh_2d_no_wrap",
+        ),
+        ({"parts.chip.shape": {"x": 4, "y": 2}}, "torus_2d"),
+        ({"parts.chip.shape": {"x": 4, "y": 2, "z": 2}, "connect.0.axes": ["x", "y"]}, "ring_1d"),
+        ({"parts.chip.shape": {"x": 4}}, "ring_1d"),
+    ],
+)
+def test_the_pattern_is_that_of_the_wires(change: dict[str, object], pattern: str) -> None:
+    assert kb.load_topology("tpu-v4-64", change).properties["inter_sip_pattern"] == pattern
 
 
 def test_memories_follow_one_another_where_addresses_have_no_fields() -> None:

@@ -4,8 +4,8 @@ Within each SIP the contributions of its cubes converge from both sides: along t
 along that column to the root, (h // 2) * w + w // 2, which is 4 hops on a mesh of 4 x 4. The roots then
 reduce over the SIPs, and the result goes back the same way. A SIP with one cube begins with the exchange.
 
-Between SIPs: ``ring_1d`` and ``torus_2d`` (rows, then columns) are rings; on ``mesh_2d_no_wrap`` it is a tree
-again, from both sides to the middle and back.
+Between SIPs: ``ring_1d``, ``torus_2d`` and ``torus_3d`` (along one axis after the other) are rings; on
+``mesh_2d_no_wrap`` it is a tree again, from both sides to the middle and back.
 
 Over ranks (without ``group=CUBES``) a tensor's shards are different elements: each is reduced over the SIPs
 by the PE that holds it.
@@ -22,7 +22,7 @@ from kernbench.collectives import steps
 from kernbench.collectives.algorithm import Algorithm, Call
 from kernbench.collectives.meshes import Mesh, contributions, cube_mesh
 from kernbench.collectives.steps import Limits, Ring, Vector
-from kernbench.topology.neighbours import Neighbours, merge, neighbours
+from kernbench.topology.neighbours import AXES, Neighbours, merge, neighbours
 
 if TYPE_CHECKING:
     from kernbench.kernels import Pointer
@@ -33,7 +33,8 @@ class Between:
     """The exchange between SIPs: their pattern, its grid, and which of them this is."""
 
     pattern: str
-    grid: tuple[int, int]
+    grid: tuple[int, ...]
+    place: tuple[int, ...]
     number: int
     size: int
     tag: str
@@ -41,22 +42,26 @@ class Between:
     @classmethod
     def of(cls, call: Call) -> Between:
         """As the calling rank takes part."""
-        return cls(call.shape.inter_sip, call.shape.sip_grid, call.rank, call.size, call.tag)
+        shape = call.shape
+        place = shape.sip_places[call.sips[call.rank]] if shape.inter_sip != "ring_1d" else (call.rank, 0)
+        return cls(shape.inter_sip, shape.sip_grid, place, call.rank, call.size, call.tag)
 
     def reduce(self, tl: Any, vector: Vector, op: str, limits: Limits, divisor: int) -> None:
         """Reduce ``vector`` over the SIPs, in place on each."""
-        e, w, n, s = (f"{self.tag}global_{point}" for point in "EWNS")
+        along = [(f"{self.tag}global_{a}", f"{self.tag}global_{b}") for a, b in AXES]
         if self.pattern == "ring_1d" or self.size == 1:
-            steps.ring_all_reduce(tl, vector, Ring(e, w, self.number, self.size), op, limits, divisor)
+            steps.ring_all_reduce(tl, vector, Ring(*along[0], self.number, self.size), op, limits, divisor)
+            return
+        if self.pattern != "mesh_2d_no_wrap":
+            first, last = steps.divisors(vector.dtype, divisor)
+            final = len(self.grid) - 1
+            for axis, (number, size) in enumerate(zip(self.place, self.grid, strict=True)):
+                divided = (first if axis == 0 else 1) * (last if axis == final else 1)
+                steps.ring_all_reduce(tl, vector, Ring(*along[axis], number, size), op, limits, divided)
             return
         columns, rows = self.grid
-        if self.pattern == "torus_2d":
-            row, column = Ring(e, w, self.number % columns, columns), Ring(s, n, self.number // columns, rows)
-            first, last = steps.divisors(vector.dtype, divisor)
-            steps.ring_all_reduce(tl, vector, row, op, limits, first)
-            steps.ring_all_reduce(tl, vector, column, op, limits, last)
-            return
-        tree = Mesh.centred(columns, rows).tree(self.number, f"{self.tag}global_")
+        x, y = self.place
+        tree = Mesh.centred(columns, rows).tree(y * columns + x, f"{self.tag}global_")
         steps.tree_reduce(tl, vector, tree, op, limits, divisor)
         steps.tree_broadcast(tl, vector, tree, limits)
 

@@ -181,7 +181,9 @@ class Elaboration:
                     made.cells[len(made.names) - 1] = place[1], place[0]
             if len(made.names) > MAX_PARTS:
                 raise self.wrong(path, f"makes more than {MAX_PARTS} parts, expected fewer")
-        array = made.arrays[name] = Array(use.axes, use.sizes, [one for one in found if one is not None])
+        array = made.arrays[name] = Array(
+            use.axes, use.sizes, [one for one in found if one is not None], use.order
+        )
         for one in made_of.values():
             if isinstance(one, Rows):
                 made.grids = {**one.grids, **({one.level: array} if one.level else {}), **made.grids}

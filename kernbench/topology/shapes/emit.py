@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from math import prod
 
 from kernbench.kinds import COMPONENT_KINDS
 from kernbench.pgraph import Edge, Node, Properties, PropertyGraph
 from kernbench.topology import names
 from kernbench.topology.builder import NOWHERE, Location, common, put
+from kernbench.topology.orders import in_order
 from kernbench.topology.shapes.elaborate import Elaboration
-from kernbench.topology.shapes.rows import Rows, Sort
+from kernbench.topology.shapes.rows import Array, Rows, Sort
 from kernbench.topology.spec import TopologySpec
 
 _HOST = COMPONENT_KINDS["host_cpu"]
@@ -54,7 +54,7 @@ def emit(spec: TopologySpec, graph: PropertyGraph) -> None:
             graph.add_edge(Edge(names.link(a, b), a, b, "LINK", link))
         except ValueError:
             raise made.wrong(("connect",), f"joins '{a}' to '{b}' again, expected each link once") from None
-    graph.properties.update(_shape(rows), made_of="parts")
+    graph.properties.update(_shape(spec, rows), made_of="parts")
     pairs = set(zip(rows.sources, rows.targets, strict=True))
     if one_way := sum((target, source) not in pairs for source, target in pairs):
         graph.properties["one_way_links"] = one_way
@@ -77,26 +77,58 @@ def _put(
     put(graph, Node(name, sort.kind.labels, {**found, **said, **own}), parent)
 
 
-def _shape(rows: Rows) -> Properties:
+def _shape(spec: TopologySpec, rows: Rows) -> Properties:
     """How many packages, chiplets and PEs there are, and how they lie; with PEs if any has some."""
     computing = [row for row, pe in enumerate(rows.pe) if pe >= 0] or range(len(rows.pe))
     levels = ([column[row] for row in computing] for column in (rows.sip, rows.cube, rows.pe))
     sips, cubes, pes = (1 + max(numbers, default=-1) for numbers in levels)
-    cube_w, cube_h = _grid(rows, "chiplet", cubes)
-    sip_w, sip_h = _grid(rows, "package", sips)
+    cubes_in = _array(rows, "chiplet", cubes)
+    w, h = cubes_in.sizes if cubes_in and len(cubes_in.sizes) == 2 else (cubes, 1)
     return {
         "sips": sips,
         "cubes_per_sip": cubes,
         "pes_per_cube": pes,
-        "cube_mesh_w": cube_w,
-        "cube_mesh_h": cube_h,
-        "inter_sip_pattern": "ring_1d",
-        "sip_grid_w": sip_w,
-        "sip_grid_h": sip_h,
+        "cube_mesh_w": w,
+        "cube_mesh_h": h,
+        **_between_packages(spec, rows, sips),
     }
 
 
-def _grid(rows: Rows, level: str, count: int) -> tuple[int, int]:
-    """Width and height of the array of a level; one row where it has not two axes."""
-    sizes: Sequence[int] = rows.grids[level].sizes if level in rows.grids else ()
-    return (sizes[0], sizes[1]) if len(sizes) == 2 and prod(sizes) == count else (count, 1)
+def _array(rows: Rows, level: str, count: int) -> Array | None:
+    """The array that all of a level, or all of it with PEs, are the elements of; None where there is none."""
+    array = rows.grids.get(level)
+    return array if array and prod(array.sizes) == count else None
+
+
+def _between_packages(spec: TopologySpec, rows: Rows, sips: int) -> Properties:
+    """How collectives see the packages: what the wires along the axes of their array make of them."""
+    array = _array(rows, "package", sips)
+    if array and not array.elements:  # the tray's, which says itself how they are seen
+        w, h = array.sizes
+        return {"inter_sip_pattern": spec.system.inter_sip.pattern, "sip_grid_w": w, "sip_grid_h": h}
+    sizes = array.sizes if array else (sips,)
+    order = array.order if array else "index"
+    wired = {(rows.sip[a], rows.sip[b]) for a, b in zip(rows.sources, rows.targets, strict=True)}
+    number = {place: sip for sip, place in enumerate(in_order(sizes, order))}
+    steps = [
+        (at + 1 == size, (sip, number[*place[:axis], (at + 1) % size, *place[axis + 1 :]]) in wired)
+        for place, sip in number.items()
+        for axis, size in enumerate(sizes)
+        for at in (place[axis],)
+        if size > 1
+    ]
+    inner = all(joined for closes, joined in steps if not closes)
+    wraps = all(joined for closes, joined in steps if closes)
+    pattern = ""
+    if inner and min(sizes, default=1) > 1:
+        pattern = {(2, True): "torus_2d", (2, False): "mesh_2d_no_wrap", (3, True): "torus_3d"}.get(
+            (len(sizes), wraps), ""
+        )
+    if not pattern:
+        return {"inter_sip_pattern": "ring_1d", "sip_grid_w": sips, "sip_grid_h": 1}
+    found: Properties = {"inter_sip_pattern": pattern, "sip_grid_w": sizes[0], "sip_grid_h": sizes[1]}
+    if len(sizes) > 2:
+        found["sip_grid_d"] = sizes[2]
+    if order != "index":
+        found["sip_order"] = order
+    return found

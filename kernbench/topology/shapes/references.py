@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from kernbench.hints import did_you_mean
+from kernbench.topology.orders import Coordinates, coordinates
 from kernbench.topology.shapes.expressions import number
 from kernbench.topology.shapes.rows import Array, Element, Rows
-
-Coordinates = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,24 +139,3 @@ def _index(whole: str, text: str, names: Mapping[str, Any]) -> int:
     if found != int(found):
         raise ValueError(f"'{whole}' has the index {found:g}, expected a whole number")
     return int(found)
-
-
-def coordinates(sizes: Sequence[int]) -> Iterator[Coordinates]:
-    """All places of an array, the first axis counting fastest."""
-    if not sizes:
-        yield ()
-        return
-    for outer in coordinates(sizes[1:]):
-        for first in range(sizes[0]):
-            yield (first, *outer)
-
-
-def snake(sizes: Sequence[int]) -> Iterator[Coordinates]:
-    """All places of an array, each next to the one before."""
-    if not sizes:
-        yield ()
-        return
-    *inner, last = sizes
-    plane = list(snake(inner))
-    for at in range(last):
-        yield from ((*own, at) for own in (plane if at % 2 == 0 else reversed(plane)))

@@ -32,6 +32,7 @@ class Array:
     axes: tuple[str, ...]
     sizes: tuple[int, ...]
     elements: list[Element]
+    order: str = "index"
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kernbench.hints import did_you_mean, shown
 from kernbench.kinds import COMPONENT_KINDS, Form
 from kernbench.topology.marked_yaml import Path
-from kernbench.topology.shapes.references import Coordinates, coordinates, snake
+from kernbench.topology.orders import Coordinates, in_order
 
 if TYPE_CHECKING:
     from kernbench.topology.shapes.elaborate import Elaboration
@@ -42,7 +42,7 @@ class Use:
 
     def places(self) -> Iterator[tuple[int, Coordinates]]:
         """All places with their positions in arrays, in the order in which they are numbered."""
-        for place in snake(self.sizes) if self.order == "snake" else coordinates(self.sizes):
+        for place in in_order(self.sizes, self.order):
             position, step = 0, 1
             for at, size in zip(place, self.sizes, strict=True):
                 position, step = position + at * step, step * size
