@@ -66,11 +66,12 @@ class PropertyGraph:
         """Add ``edge`` between nodes that are already there and return it."""
         if edge.id in self._edges:
             raise ValueError(f"edge '{edge.id}' is already in the graph")
-        for end in (edge.source, edge.target):
-            if end not in self._nodes:
-                raise ValueError(f"edge '{edge.id}' ends at '{end}', which is not in the graph")
+        source, target = edge.source, edge.target
+        if source not in self._nodes or target not in self._nodes:
+            end = target if source in self._nodes else source
+            raise ValueError(f"edge '{edge.id}' ends at '{end}', which is not in the graph")
         self._edges[edge.id] = edge
-        self._out[edge.source].append(edge)
+        self._out[source].append(edge)
         return edge
 
     def node(self, node_id: str) -> Node:

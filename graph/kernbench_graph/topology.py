@@ -30,14 +30,24 @@ def topology_id(graph: PropertyGraph) -> str:
     """A hash of all that was compiled: nodes, edges and properties but for ``id``, and the schema version."""
     own = {name: value for name, value in graph.properties.items() if name != "id"}
     lines = [f"schema {TOPOLOGY_VERSION}", _sorted(own)]
-    lines += [f"{node.id}\t{' '.join(node.labels)}\t{_sorted(node.properties)}" for node in graph.nodes()]
-    texts: dict[int, str] = {}  # links of one sort share their properties
-    for edge in (*graph.edges(CONTAINS), *graph.edges(LINK)):
-        text = texts.get(id(edge.properties))
-        if text is None:
-            text = texts[id(edge.properties)] = _sorted(edge.properties)
-        lines.append(f"{edge.id}\t{edge.source}\t{edge.target}\t{edge.type}\t{text}")
+    nodes = list(graph.nodes())
+    texts = _texts([node.properties for node in nodes])
+    lines += [f"{n.id}\t{' '.join(n.labels)}\t{text}" for n, text in zip(nodes, texts, strict=True)]
+    shared: dict[int, str] = {}  # links of one sort share their properties
+    edges = [*graph.edges(CONTAINS), *graph.edges(LINK)]
+    for edge in edges:
+        if id(edge.properties) not in shared:
+            shared[id(edge.properties)] = f"{edge.type}\t{_sorted(edge.properties)}"
+    lines += [f"{e.id}\t{e.source}\t{e.target}\t{shared[id(e.properties)]}" for e in edges]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+
+
+def _texts(rows: list[Properties]) -> list[str]:
+    """The JSON text of each of ``rows``, encoded in one call: that takes half the time."""
+    texts = _sorted(rows)[2:-2].split("}, {")
+    if len(texts) != len(rows):  # a value has the separator in it
+        return [_sorted(row) for row in rows]
+    return [f"{{{text}}}" for text in texts]
 
 
 def topology_record(graph: PropertyGraph) -> TopologyRecord:

@@ -10,10 +10,9 @@ from kernbench.errors import ConfigError
 from kernbench.hints import did_you_mean
 from kernbench.kinds import LINK_KINDS
 from kernbench.pgraph import Edge, PropertyGraph
-from kernbench.topology import names
-from kernbench.topology.builder import add_part
 from kernbench.topology.fields import LinkPart
 from kernbench.topology.marked_yaml import dotted
+from kernbench.topology.nodes import add_part, buffer_id, part_of
 from kernbench.topology.spec import TopologySpec
 
 _KEY = "links"
@@ -29,10 +28,12 @@ def note(graph: PropertyGraph, spec: TopologySpec) -> None:
         path = ("wires" if of_wire else _KEY, where, *([key] if key else []))
         return ConfigError(f"{spec.located(path)}: {dotted(path)}: {message}")
 
-    wires = {str(edge.properties.get("wire")) for edge in graph.edges("LINK") if "wire" in edge.properties}
     for where in spec.links:
-        if "->" not in where and where not in LINK_KINDS and where not in wires:
-            hint = did_you_mean(where, [*wires, *LINK_KINDS])
+        if "->" in where or where in LINK_KINDS:
+            continue
+        wires = dict.fromkeys(str(e.properties.get("wire", "")) for e in graph.edges("LINK"))
+        if where not in wires:
+            hint = did_you_mean(where, [*filter(None, wires), *LINK_KINDS])
             raise wrong(where, "", f"is neither a kind of link, a wire, nor a link 'a->b', {hint}")
     keep(graph, spec.link_parts(), wrong, spec.links)
 
@@ -100,9 +101,9 @@ def add_buffers(graph: PropertyGraph) -> None:
     if not said:
         return
     for edge in list(graph.edges("LINK")):
-        name = names.buffer(edge.id)
+        name = buffer_id(edge.id)
         if said.part(edge).buffer_flits is not None and name not in graph:
-            add_part(graph, "link_buffer", name, graph.node(edge.target), {})
+            add_part(graph, name, part_of(graph.node(edge.target), "link_buffer"), edge.target)
 
 
 def _example(graph: PropertyGraph) -> str:
@@ -115,9 +116,8 @@ class LinkParts:
     def __init__(self, graph: PropertyGraph) -> None:
         self._said: Said = json.loads(str(graph.properties.get(_KEY, "{}")))
         self._made: dict[tuple[str, ...], LinkPart] = {}
-        self.datelines = {
-            ring_of(edge) for edge in graph.edges("LINK") if self._said and self.part(edge).dateline
-        }
+        links = graph.edges("LINK") if self._said else ()
+        self.datelines = {ring_of(edge) for edge in links if self.part(edge).dateline}
         """Rings of links with at least one dateline."""
 
     def part(self, edge: Edge) -> LinkPart:

@@ -12,10 +12,10 @@ from kernbench.hints import did_you_mean, shown
 from kernbench.kinds import ComponentKind
 from kernbench.pgraph import Properties
 from kernbench.sizes import read_size
-from kernbench.topology.build_pe import worked_out
-from kernbench.topology.builder import Location, common, flat, properties_of
 from kernbench.topology.fields import Part, Section
 from kernbench.topology.names import Name
+from kernbench.topology.nodes import Location, common
+from kernbench.topology.pe_spec import PeGemm, PeMath
 from kernbench.topology.problems import from_pydantic
 from kernbench.topology.shapes.model import plain_section
 from kernbench.topology.spec import TopologySpec
@@ -102,17 +102,9 @@ class PartKeys:
         except ValidationError as error:
             first = from_pydantic(error, type(usual))[0]
             raise wrong("_".join(map(str, first.path)), first.message) from None
-        values = properties_of(section, self.spec)
-        values |= worked_out(section)
         if kind.kind == "hbm_ctrl":
-            own = {**own, **self._slice(wrong, {**values, **keys})}
-        found: Properties = {
-            "impl": section.impl or f"builtin.{kind.kind}",
-            "overhead_ns": section.overhead_ns,
-        }
-        for key in kind.properties:
-            found[key] = own[key] if key in own else values[key]
-        return {**found, **section.attributes}
+            own = {**own, **self._slice(wrong, {**flat(section), **keys})}
+        return component(kind, section, self.spec, own)
 
     def _slice(self, wrong: Wrong, given: Mapping[str, Any]) -> Properties:
         """What a topology file says of the HBM of a cube, of one slice."""
@@ -129,6 +121,38 @@ class PartKeys:
             if type(value) is not int or value < 1:
                 raise wrong("", f"{key} is {shown(value)}, expected an integer from 1 on")
         return {**found, "slice_gbs": int(found["n_channels"]) * float(given["channel_gbs"])}
+
+
+def flat(section: Section) -> Properties:
+    """The keys of a section as properties; those of a section within it are ``outer_inner``."""
+    found: Properties = {}
+    for key in type(section).model_fields:
+        value = getattr(section, key)
+        if isinstance(value, Section):
+            found |= {f"{key}_{inner}": item for inner, item in flat(value).items()}
+        else:
+            found[key] = value
+    return found
+
+
+def component(
+    kind: ComponentKind, section: Part, spec: TopologySpec, own: Properties | None = None
+) -> Properties:
+    """The properties of a component beside name and location: what its ``section`` says, and its ``own``.
+
+    ``own`` are those that no key has, or that are not what the key says. The file's ``attributes`` follow.
+    """
+    values = flat(section)
+    if "worker" in values:
+        values["worker"] = values["worker"] or spec.system.worker
+    if isinstance(section, PeMath):
+        values["passes"] = " ".join(f"{op}={n}" for op, n in sorted(section.passes.items()) if n > 1)
+    if isinstance(section, PeGemm) and section.dataflow != "tile":
+        values["macs_per_cycle"] = float(section.rows * section.cols)
+    values |= own or {}
+    found = {"impl": section.impl or f"builtin.{kind.kind}", "overhead_ns": section.overhead_ns}
+    found |= {key: values[key] for key in kind.properties}
+    return {**found, **(own or {}), **section.attributes}
 
 
 def check_part(where: str, model: type[Any], values: dict[str, Any]) -> Any:

@@ -13,15 +13,14 @@ from kernbench.hints import did_you_mean, shown
 from kernbench.kinds import COMPONENT_KINDS, LINK_KINDS, TRANSLATORS, ComponentKind, Form
 from kernbench.pgraph import Edge, Node, Properties, PropertyGraph, topology_id
 from kernbench.topology import names
-from kernbench.topology.build_cube import add_channels
-from kernbench.topology.builder import NOWHERE, Location, common, put
-from kernbench.topology.compiler import compile_topology
 from kernbench.topology.cube_spec import MAX_PES
 from kernbench.topology.described import built
 from kernbench.topology.fields import LinkPart
 from kernbench.topology.link_parts import add_buffers, keep
 from kernbench.topology.loader import load
+from kernbench.topology.nodes import NOWHERE, Location, add_channels, common, put
 from kernbench.topology.part_keys import PartKeys, check_part
+from kernbench.topology.shapes.emit import compile_topology
 from kernbench.topology.spec import MAX_CUBES, MAX_SIPS, TopologySpec
 from kernbench.topology.zero_paths import refuse_zero_paths, zero_paths
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ from kernbench.errors import ConfigError
 from kernbench.hints import did_you_mean, shown
 from kernbench.kinds import COMPONENT_KINDS
 from kernbench.topology.marked_yaml import Path, dotted
+from kernbench.topology.nodes import HOST_CPU
 from kernbench.topology.part_keys import PartKeys
 from kernbench.topology.shapes.expressions import filled
 from kernbench.topology.shapes.model import LEVELS, Block
@@ -50,7 +52,29 @@ class Elaboration:
         if not made.packages:
             made.be_one_package()
         made.number_computing_first()
-        return made
+        if len(set(made.names)) < len(made.names):
+            name = Counter(made.names).most_common(1)[0][0]
+            raise self.wrong(("parts",), f"two parts are called '{name}', expected different names")
+        return self._with_host(made)
+
+    def _with_host(self, made: Rows) -> Rows:
+        """The machine with its host CPU first, where the file has none."""
+        hosts = [
+            name for name, sort in zip(made.names, made.sorts, strict=True) if sort.kind.kind == "host_cpu"
+        ]
+        if len(hosts) > 1:
+            both = f"'{hosts[0]}' and '{hosts[1]}'"
+            raise self.wrong(("parts",), f"{both} are host CPUs, expected one of them")
+        if hosts[:1] != [HOST_CPU] and (hosts or HOST_CPU in made.names):
+            other = f"'{hosts[0]}' is" if hosts else f"'{HOST_CPU}' is not"
+            expected = f"the host CPU to be called '{HOST_CPU}', and nothing else"
+            raise self.wrong(("parts",), f"{other} a host CPU, expected {expected}")
+        if hosts:
+            return made
+        whole = Rows(grids=made.grids)
+        whole.add(HOST_CPU, self.sort((), "host_cpu", {}), (0.0, 0.0))
+        whole.place(made, "", (0.0, 0.0))
+        return whole
 
     def wrong(self, path: Path, message: object) -> ConfigError:
         """The error for what stands at ``path`` of the file."""

@@ -1,87 +1,119 @@
-"""The property graph of a machine that a file describes part by part."""
+"""Compiles a topology into the property graph that the simulator is wired from.
+
+One node per component, ``CONTAINS`` edges from tray to package to cube to PE to part and from HBM slice to
+pseudo-channel, and one ``LINK`` edge per direction of every wire. The graph's own ``id`` is a hash of all
+that was compiled: machines that differ in anything have different ids, by whatever version they were made.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
+import json
 from math import prod
 
+from kernbench import collector
+from kernbench.errors import ConfigError
 from kernbench.kinds import COMPONENT_KINDS
-from kernbench.pgraph import Edge, Node, Properties, PropertyGraph
-from kernbench.topology import names
-from kernbench.topology.builder import NOWHERE, Location, common, put
+from kernbench.pgraph import Edge, Node, Properties, PropertyGraph, topology_id
+from kernbench.topology import link_parts, overrides
+from kernbench.topology.loader import validate
+from kernbench.topology.nodes import NOWHERE, TRAY, add_channels, common, put
 from kernbench.topology.orders import in_order
-from kernbench.topology.shapes.elaborate import Elaboration
-from kernbench.topology.shapes.rows import Array, Rows, Sort
+from kernbench.topology.shapes.package import tray
+from kernbench.topology.shapes.rows import Array, Rows
+from kernbench.topology.shapes.sections import ORIGIN, Sections
 from kernbench.topology.spec import TopologySpec
 
-_HOST = COMPONENT_KINDS["host_cpu"]
+
+def compile_topology(spec: TopologySpec) -> PropertyGraph:
+    """The property graph of a machine; :class:`~kernbench.errors.ConfigError` if the spec does not hold."""
+    validate(spec)
+    with collector.paused():
+        rows = _rows(spec)
+        graph = PropertyGraph(_graph_properties(spec, rows))
+        _add_nodes(graph, rows)
+        _add_links(graph, rows, spec)
+        link_parts.note(graph, spec)
+        graph.properties |= {
+            key: value for key in ("answers", "spread") if (value := getattr(spec.routing, key))
+        }
+        if spec.memory.interleave:
+            graph.properties["interleave"] = spec.memory.interleave
+            graph.properties["interleave_bytes"] = spec.memory.granule_bytes
+        overrides.apply(graph, spec.overrides, spec.name)
+        add_channels(graph)
+        link_parts.add_buffers(graph)
+        graph.properties["id"] = topology_id(graph)
+        if spec.components:
+            graph.notes["components"] = json.dumps(spec.components, sort_keys=True)
+    return graph
 
 
-def emit(spec: TopologySpec, graph: PropertyGraph) -> None:
-    """Add all nodes and links of the machine of ``spec``, and what holds of it as a whole."""
-    made = Elaboration(spec)
-    rows = made.machine()
-    if len(set(rows.names)) < len(rows.names):
-        name = Counter(rows.names).most_common(1)[0][0]
-        raise made.wrong(("parts",), f"two parts are called '{name}', expected different names")
-    tray = COMPONENT_KINDS["tray"]
-    put(graph, Node(names.TRAY, tray.labels, common(names.TRAY, tray.kind, "", NOWHERE, 0.0, 0.0, 0.0)), None)
-    hosts = [row for row, sort in enumerate(rows.sorts) if sort.kind is _HOST]
-    if len(hosts) > 1:
-        both = " and ".join(f"'{rows.names[row]}'" for row in hosts[:2])
-        raise made.wrong(("parts",), f"{both} are host CPUs, expected one of them")
-    is_host = names.HOST_CPU in (rows.names[row] for row in hosts)
-    if is_host != (names.HOST_CPU in rows.names) or (hosts and not is_host):
-        other = rows.names[hosts[0]] if hosts else names.HOST_CPU
-        expected = f"the host CPU to be called '{names.HOST_CPU}', and nothing else"
-        raise made.wrong(("parts",), f"'{other}' is {'' if hosts else 'not '}a host CPU, expected {expected}")
-    if not hosts:
-        _put(graph, names.HOST_CPU, made.sort((), _HOST.kind, {}), NOWHERE, (0.0, 0.0), {}, names.TRAY)
-    for row, (name, sort) in enumerate(zip(rows.names, rows.sorts, strict=True)):
-        at = rows.sip[row], rows.cube[row], rows.pe[row]
-        own: Properties = {}
+def _rows(spec: TopologySpec) -> Rows:
+    """All parts and links of the machine; without ``parts`` it is a tray."""
+    if not spec.parts:
+        return tray(Sections(spec))
+    from kernbench.topology.shapes.elaborate import Elaboration  # most machines have no parts
+
+    return Elaboration(spec).machine()
+
+
+def _add_nodes(graph: PropertyGraph, rows: Rows) -> None:
+    kind = COMPONENT_KINDS["tray"]
+    put(graph, Node(TRAY, kind.labels, common(TRAY, kind.kind, "", NOWHERE, *ORIGIN, 0.0)), None)
+    columns = zip(rows.names, rows.sorts, rows.sip, rows.cube, rows.pe, rows.at, strict=True)
+    for row, (name, sort, sip, cube, pe, at) in enumerate(columns):
+        kind, said, parent = sort.kind, sort.properties, rows.parent[row]
+        # Places of packages, and of what is in none, are up to whoever draws them.
+        x, y = at if sip >= 0 and kind.kind != "sip" else ORIGIN
+        own = common(name, kind.kind, "", (sip, cube, pe), x, y, 0.0)
+        own.update(said)
         if rows.number[row] >= 0:
             own["slice"] = rows.number[row]
-        if row in rows.cells and "row" in sort.properties:
+        if row in rows.cells and "row" in said:
             own["row"], own["col"] = rows.cells[row]
-        parent = rows.parent[row]
-        # Places of packages, and of what is in none, are up to whoever draws them.
-        spot = rows.at[row] if at[0] >= 0 and sort.kind.kind != "sip" else (0.0, 0.0)
-        _put(graph, name, sort, at, spot, own, rows.names[parent] if parent >= 0 else names.TRAY)
+        put(graph, Node(name, kind.labels, own), rows.names[parent] if parent >= 0 else TRAY)
+
+
+def _add_links(graph: PropertyGraph, rows: Rows, spec: TopologySpec) -> None:
+    names, add_edge = rows.names, graph.add_edge
     for source, target, link in zip(rows.sources, rows.targets, rows.links, strict=True):
-        a, b = rows.names[source], rows.names[target]
+        a, b = names[source], names[target]
         try:
-            graph.add_edge(Edge(names.link(a, b), a, b, "LINK", link))
+            add_edge(Edge(f"{a}->{b}", a, b, "LINK", link))
         except ValueError:
-            raise made.wrong(("connect",), f"joins '{a}' to '{b}' again, expected each link once") from None
-    graph.properties.update(_shape(spec, rows), made_of="parts")
+            again = f"connect: joins '{a}' to '{b}' again, expected each link once"
+            raise ConfigError(f"{spec.located(('connect',))}: {again}") from None
+
+
+def _graph_properties(spec: TopologySpec, rows: Rows) -> Properties:
+    found: Properties = {
+        "id": "",
+        "name": spec.name,
+        "schema_version": spec.schema_version,
+        "ns_per_mm": spec.system.ns_per_mm,
+        "flit_bytes": spec.system.flit_bytes,
+        "address_model": spec.system.address_model,
+        "routing_connection": spec.routing.connection,
+        **_shape(spec, rows),
+        "spec": spec.canonical(),
+    }
+    if not spec.parts:
+        return found
+    found["made_of"] = "parts"
     pairs = set(zip(rows.sources, rows.targets, strict=True))
     if one_way := sum((target, source) not in pairs for source, target in pairs):
-        graph.properties["one_way_links"] = one_way
+        found["one_way_links"] = one_way
     wires = {link.get("wire") for link in rows.links if "ring" in link}
     if any(spec.wires[wire].buffer_flits is not None for wire in wires if wire in spec.wires):
-        graph.properties["answers"] = "own"  # the way back would break dimension order, and so could deadlock
-
-
-def _put(
-    graph: PropertyGraph,
-    name: str,
-    sort: Sort,
-    at: Location,
-    spot: tuple[float, float],
-    own: Properties,
-    parent: str,
-) -> None:
-    said = sort.properties
-    found = common(name, sort.kind.kind, str(said["impl"]), at, *spot, float(said["overhead_ns"]))
-    put(graph, Node(name, sort.kind.labels, {**found, **said, **own}), parent)
+        found["answers"] = "own"  # the way back would break dimension order, and so could deadlock
+    return found
 
 
 def _shape(spec: TopologySpec, rows: Rows) -> Properties:
     """How many packages, chiplets and PEs there are, and how they lie; with PEs if any has some."""
-    computing = [row for row, pe in enumerate(rows.pe) if pe >= 0] or range(len(rows.pe))
-    levels = ([column[row] for row in computing] for column in (rows.sip, rows.cube, rows.pe))
-    sips, cubes, pes = (1 + max(numbers, default=-1) for numbers in levels)
+    places = set(zip(rows.sip, rows.cube, rows.pe, strict=True))
+    computing = [place for place in places if place[2] >= 0] or places
+    sips, cubes, pes = (1 + max(numbers) for numbers in zip(*computing, strict=True))
     cubes_in = _array(rows, "chiplet", cubes)
     w, h = cubes_in.sizes if cubes_in and len(cubes_in.sizes) == 2 else (cubes, 1)
     return {

@@ -81,6 +81,12 @@ class Rows:
         self.at.append(at)
         return len(self.names) - 1
 
+    def join(self, a: int, b: int, link: Properties) -> None:
+        """Add a link each way between two rows."""
+        self.sources += (a, b)
+        self.targets += (b, a)
+        self.links += (link, link)
+
     def place(self, block: Rows, name: str, at: tuple[float, float]) -> int:
         """Add all rows of ``block``, which is called ``name``; returns the first."""
         base = len(self.names)
@@ -119,25 +125,25 @@ class Rows:
 
     def number_computing_first(self) -> None:
         """Number packages, and chiplets of each, with PEs before others: kernels take these as ranges."""
-        with_pes = {self.sip[row] for row, pe in enumerate(self.pe) if pe >= 0}
-        first = {
-            sip: i
-            for i, sip in enumerate(sorted(set(self.sip) - {-1}, key=lambda sip: (sip not in with_pes, sip)))
-        }
-        self.sip = [first.get(sip, -1) for sip in self.sip]
-        places = set(zip(self.sip, self.cube, strict=True))
-        chiplets = {(self.sip[row], self.cube[row]) for row, pe in enumerate(self.pe) if pe >= 0}
+        places = set(zip(self.sip, self.cube, self.pe, strict=True))
+        with_pes = {sip for sip, _, pe in places if pe >= 0}
+        sips = {sip for sip, _, _ in places} - {-1}
+        first = {sip: i for i, sip in enumerate(sorted(sips, key=lambda sip: (sip not in with_pes, sip)))}
+        chiplets = {(sip, cube) for sip, cube, pe in places if pe >= 0}
         numbers: dict[int, int] = {}
-        renamed = {}
-        for sip, cube in sorted(places, key=lambda place: (place not in chiplets, place)):
+        renamed: dict[tuple[int, int], int] = {}
+        for sip, cube in sorted({place[:2] for place in places}, key=lambda at: (at not in chiplets, at)):
             if cube >= 0:
                 renamed[sip, cube] = numbers[sip] = numbers.get(sip, -1) + 1
-        self.cube = [renamed.get(place, -1) for place in zip(self.sip, self.cube, strict=True)]
+        if any(at[1] != number for at, number in renamed.items()):
+            self.cube = [renamed.get(at, -1) for at in zip(self.sip, self.cube, strict=True)]
+        if any(sip != number for sip, number in first.items()):
+            self.sip = [first.get(sip, -1) for sip in self.sip]
 
     def be_one_package(self) -> None:
         """A machine without packages is package 0."""
         for row, sort in enumerate(self.sorts):
-            if not sort.kind.name or "{sip}" in sort.kind.name:
+            if sort.kind.section[:1] != ("system",):
                 self.sip[row] = 0
         if not self.chiplets:
             self.be_one_chiplet()
@@ -145,7 +151,8 @@ class Rows:
     def be_one_chiplet(self) -> None:
         """A package without chiplets is its own chiplet 0."""
         for row, sort in enumerate(self.sorts):
-            if self.cube[row] < 0 and (not sort.kind.name or "{cube}" in sort.kind.name):
+            outside = sort.kind.kind == "sip" or sort.kind.section[:1] in (("system",), ("sip",))
+            if self.cube[row] < 0 and not outside:
                 self.cube[row] = 0
 
 
