@@ -13,7 +13,6 @@ from kernbench.sim.columns import Doubles
 from kernbench.sim.node import COMMITS
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Packet
-from kernbench.topology import names
 
 _COMMITS = COMMITS
 
@@ -46,8 +45,7 @@ class HbmSlice(Memory):
     def __init__(self, node: Node, system: System) -> None:
         super().__init__(node, system)
         self.channels: list[Any] = [
-            Channel(system.graph.node(names.pseudo_channel(node.id, number)))
-            for number in range(self.integer("n_channels"))
+            Channel(system.graph.node(edge.target)) for edge in system.graph.out_edges(node.id, "CONTAINS")
         ]
         self.shift = self.integer("burst_bytes").bit_length() - 1
         self.mask = len(self.channels) - 1

@@ -8,7 +8,7 @@ from typing import Any
 from kernbench.analysis.zero_load import ZeroLoadModel
 from kernbench.pgraph import PropertyGraph
 from kernbench.routing import Route, Router, Traffic
-from kernbench.topology import names
+from kernbench.topology.nodes import HOST_CPU
 
 LARGE = 0.1
 """A difference that needs a reason."""
@@ -26,9 +26,7 @@ def beside_formula(
     the narrowest link's rate. ``way_ns``: overheads and distance beyond it; ``flits_ns``: bytes on links and
     in memory beyond it. ``because`` names the parts where the difference is over 10 %.
     """
-    start, traffic = (
-        (names.HOST_CPU, Traffic.HOST_MEMORY) if src == "host" else (f"{src}.pe_dma", Traffic.PE_DMA)
-    )
+    start, traffic = (HOST_CPU, Traffic.HOST_MEMORY) if src == "host" else (f"{src}.pe_dma", Traffic.PE_DMA)
     route = Router(graph).route(start, dst, traffic)
     way = fsum(
         [

@@ -14,7 +14,7 @@ from kernbench.analysis.zero_load import ZeroLoadModel
 from kernbench.pgraph import PropertyGraph
 from kernbench.probes.cases import LOCAL, CaseCatalogue
 from kernbench.program.dataflows import MatrixEngine
-from kernbench.topology import names
+from kernbench.topology.places import places
 
 STAGES = {"dma_in": "DMA in", "fetch": "fetch", "gemm": "GEMM", "dma_out": "DMA out"}
 """Stages of the pipeline and how people call them."""
@@ -36,8 +36,8 @@ class Hardware:
     @classmethod
     def of(cls, graph: PropertyGraph) -> Hardware:
         """Those of PE 0 of cube 0."""
-        gemm = graph.node(names.pe_part(0, 0, 0, "pe_gemm")).properties
-        tcm = graph.node(names.pe_part(0, 0, 0, "pe_tcm")).properties
+        gemm = graph.node(places(graph).part("pe_gemm", 0, 0, 0)).properties
+        tcm = graph.node(places(graph).part("pe_tcm", 0, 0, 0)).properties
         engine, clock_ghz = MatrixEngine.of(gemm), float(gemm["clock_ghz"])
         cases = sorted(CaseCatalogue(graph).chosen(LOCAL), key=lambda case: case.is_write)
         return cls(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kernbench.benches.params import Param
 from kernbench.evaluations._dma_formula import beside_formula
 from kernbench.evaluations.registry import Evaluator, Row, evaluation
 from kernbench.kinds.links import BLUE, FAINT, GREEN, ORANGE, PURPLE, SKY, VERMILION, YELLOW
-from kernbench.topology import names
+from kernbench.topology.places import places
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -101,9 +102,11 @@ def scenarios(graph: PropertyGraph, nbytes: int) -> list[tuple[str, str, Flows]]
     Transfers onto one slice lie one behind the other in it.
     """
     sips, cubes, pes = (int(graph.properties[key]) for key in ("sips", "cubes_per_sip", "pes_per_cube"))
-    own, hot = names.hbm(0, 0, 0), names.hbm(0, 0, 0)
+    known = places(graph)
+    pe_at, hbm = known.pe, partial(known.part, "hbm_ctrl")
+    own = hot = hbm(0, 0, 0)
     slices = 0
-    while names.hbm(0, 0, slices) in graph:
+    while known.find("hbm_ctrl", 0, 0, slices):
         slices += 1
     found: list[tuple[str, str, Flows]] = []
     for op in ("read", "write"):
@@ -111,35 +114,33 @@ def scenarios(graph: PropertyGraph, nbytes: int) -> list[tuple[str, str, Flows]]
         def flow(src: str, dst: str, size: int = nbytes, place: int = 0, op: str = op) -> dict[str, Any]:
             return {"src": src, "dst": dst, "bytes": size, "op": op, "offset": place * size}
 
-        first = names.pe(0, 0, 0)
+        first = pe_at(0, 0, 0)
         found.append(("local slice", op, [flow(first, own)]))
         if slices > 1:
-            found.append(("next slice of the cube", op, [flow(first, names.hbm(0, 0, 1))]))
-            found.append(("farthest slice of the cube", op, [flow(first, names.hbm(0, 0, slices - 1))]))
+            found.append(("next slice of the cube", op, [flow(first, hbm(0, 0, 1))]))
+            found.append(("farthest slice of the cube", op, [flow(first, hbm(0, 0, slices - 1))]))
         if cubes > 1:
-            found.append(("next cube", op, [flow(first, names.hbm(0, 1, 0))]))
-            found.append(("farthest cube", op, [flow(first, names.hbm(0, cubes - 1, 0))]))
+            found.append(("next cube", op, [flow(first, hbm(0, 1, 0))]))
+            found.append(("farthest cube", op, [flow(first, hbm(0, cubes - 1, 0))]))
             if slices > 1:
-                last = names.hbm(0, cubes - 1, slices - 1)
+                last = hbm(0, cubes - 1, slices - 1)
                 found.append(("farthest cube, farthest slice", op, [flow(first, last)]))
         if sips > 1:
-            found.append(("other SIP", op, [flow(first, names.hbm(1, 0, 0))]))
+            found.append(("other SIP", op, [flow(first, hbm(1, 0, 0))]))
         for count in range(2, min(pes, MOST) + 1):
-            flows = [flow(names.pe(0, 0, pe), hot, place=pe) for pe in range(count)]
+            flows = [flow(pe_at(0, 0, pe), hot, place=pe) for pe in range(count)]
             found.append((f"hot target, {count} PEs", op, flows))
         if pes > 1 and int(graph.properties["cube_mesh_w"]) > 1:
             own_slices = [
-                flow(names.pe(0, 0, pe), names.hbm(0, 1, pe % slices), place=pe // slices)
-                for pe in range(pes)
+                flow(pe_at(0, 0, pe), hbm(0, 1, pe % slices), place=pe // slices) for pe in range(pes)
             ]
             found.append((f"{pes} PEs eastbound", op, own_slices))
         every = [(cube, pe) for cube in range(cubes) for pe in range(pes)]
         if len(every) > 1:
             local = [
-                flow(names.pe(0, cube, pe), names.hbm(0, cube, pe % slices), place=pe // slices)
-                for cube, pe in every
+                flow(pe_at(0, cube, pe), hbm(0, cube, pe % slices), place=pe // slices) for cube, pe in every
             ]
-            onto = [flow(names.pe(0, cube, pe), hot, place=place) for place, (cube, pe) in enumerate(every)]
+            onto = [flow(pe_at(0, cube, pe), hot, place=place) for place, (cube, pe) in enumerate(every)]
             found.append((f"{len(every)} PEs, all local", op, local))
             found.append((f"{len(every)} PEs, one slice", op, onto))
         for name, size in HOST_BYTES.items():

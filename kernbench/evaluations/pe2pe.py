@@ -9,7 +9,7 @@ from kernbench.benches.pe2pe import SOURCE, WAYS
 from kernbench.evaluations._axes import bytes_axis
 from kernbench.evaluations.registry import Evaluator, evaluation
 from kernbench.kinds.links import BLUE, GREEN, VERMILION
-from kernbench.topology import names
+from kernbench.topology.places import places
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,12 +34,13 @@ def run(evaluator: Evaluator) -> None:
     if found is None:
         return
     rows: Rows = []
+    source = places(evaluator.machine()).pe(*SOURCE)
     for launch in found.launches:
         words = str(launch["kernel"]).split()
         if len(words) != 3 or words[0] not in WAYS:
             continue  # checks of values, and the launches of receivers on other packages
         # The sender's kernel ends when it knows that the message is there.
-        sender = float(launch["pe_times"][names.pe(*SOURCE)]["exec_ns"])
+        sender = float(launch["pe_times"][source]["exec_ns"])
         nbytes = int(words[2])
         rows.append(
             {

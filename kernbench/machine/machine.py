@@ -52,8 +52,8 @@ from kernbench.sim.node import FabricNode, Link, path_along
 from kernbench.sim.port import Arbiter, Port
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Path
-from kernbench.topology import names
 from kernbench.topology.link_parts import LinkParts, ring_of
+from kernbench.topology.nodes import buffer_id
 from kernbench.topology.places import places
 from kernbench.user_code import raised, raised_at
 
@@ -228,7 +228,7 @@ class Machine(Ledger):
             buffer = None
             if part.buffer_flits is not None:
                 buffer = Buffer(
-                    names.buffer(link.resource),
+                    buffer_id(link.resource),
                     link,
                     part.buffer_flits,
                     part.vcs,

@@ -14,7 +14,7 @@ from kernbench.errors import RoutingError, UsageError
 from kernbench.kinds import COMPONENT_KINDS, TRANSLATORS, link_kind
 from kernbench.pgraph import Node, PropertyGraph
 from kernbench.routing import Route, Traffic, router_of
-from kernbench.topology import names
+from kernbench.topology.nodes import HOST_CPU
 from kernbench.topology.places import places
 
 LOCAL = "pe-local-hbm"
@@ -107,7 +107,7 @@ class CaseCatalogue:
         classes: dict[int, list[Route]] = {}
         lost = []
         for node in slices:
-            route = self._way(names.HOST_CPU, node, Traffic.HOST_MEMORY)
+            route = self._way(HOST_CPU, node, Traffic.HOST_MEMORY)
             if route is None:
                 lost.append(node.id)
             else:

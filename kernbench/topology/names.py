@@ -1,7 +1,7 @@
-"""Component names: the one module that builds and parses them (ADR-0051 D5).
+"""What the name of a part says, for machines described in Python: its kind and its location.
 
-The scheme is in the records of the kinds (:mod:`kernbench.kinds.components`): each has the name of its
-components, ``sip{sip}.cube{cube}.r{row}c{col}`` for a router. Everything else asks here.
+The scheme is in the records of the kinds (:mod:`kernbench.kinds.components`). In a compiled graph ids are
+names without meaning: kinds and locations are properties, and :mod:`kernbench.topology.places` finds parts.
 """
 
 from __future__ import annotations
@@ -12,123 +12,6 @@ from functools import cache
 
 from kernbench.errors import UsageError
 from kernbench.kinds import COMPONENT_KINDS
-
-TRAY = COMPONENT_KINDS["tray"].name
-HOST_CPU = COMPONENT_KINDS["host_cpu"].name
-SWITCH = COMPONENT_KINDS["switch"].name
-
-SIDES = ("N", "S", "E", "W")
-"""Sides of a cube or package; x grows to the east, y to the south."""
-OPPOSITE = {"N": "S", "S": "N", "E": "W", "W": "E"}
-"""The side that faces a side across a seam."""
-
-_TEMPLATES = {kind.kind: kind.name for kind in COMPONENT_KINDS.values()}
-
-
-def of(kind: str, **fields: int | str) -> str:
-    """The name of a component of ``kind``: ``of("router", sip=0, cube=1, row=2, col=3)``."""
-    return _TEMPLATES[kind].format_map(fields)
-
-
-def sip(sip: int) -> str:
-    """A package."""
-    return of("sip", sip=sip)
-
-
-def cube(sip: int, cube: int) -> str:
-    """A cube; ``cube`` is y * mesh width + x."""
-    return of("cube", sip=sip, cube=cube)
-
-
-def pe(sip: int, cube: int, pe: int) -> str:
-    """A processing element as a whole."""
-    return of("pe", sip=sip, cube=cube, pe=pe)
-
-
-@cache
-def pe_part(sip: int, cube: int, pe: int, part: str) -> str:
-    """A part of a PE; ``part`` is its kind."""
-    return of(part, sip=sip, cube=cube, pe=pe)
-
-
-def router(sip: int, cube: int, row: int, col: int) -> str:
-    """A router of a cube's mesh."""
-    return of("router", sip=sip, cube=cube, row=row, col=col)
-
-
-def hbm(sip: int, cube: int, slice_: int) -> str:
-    """The controller of an HBM slice; slice P lies at PE P's router."""
-    return of("hbm_ctrl", sip=sip, cube=cube, pe=slice_)
-
-
-def channel_router(sip: int, cube: int, slice_: int, channel: int) -> str:
-    """The router of a pseudo-channel, between PE P's router and slice P."""
-    return of("channel_router", sip=sip, cube=cube, pe=slice_, index=channel)
-
-
-def pseudo_channel(hbm: str, channel: int) -> str:
-    """A pseudo-channel of the HBM slice ``hbm``: a part of its controller, without wires."""
-    return f"{hbm}.pc{channel}"
-
-
-def m_cpu(sip: int, cube: int) -> str:
-    """A cube's management CPU."""
-    return of("m_cpu", sip=sip, cube=cube)
-
-
-def sram(sip: int, cube: int) -> str:
-    """A cube's shared SRAM."""
-    return of("sram", sip=sip, cube=cube)
-
-
-def ucie_port(sip: int, cube: int, side: str) -> str:
-    """A cube's UCIe port on a side."""
-    return of("ucie_port", sip=sip, cube=cube, side=side)
-
-
-def ucie_conn(sip: int, cube: int, side: str, index: int) -> str:
-    """A connection between a UCIe port and the cube's mesh."""
-    return of("ucie_conn", sip=sip, cube=cube, side=side, index=index)
-
-
-def pcie_ep(sip: int, io: str) -> str:
-    """The PCIe endpoint of an IO chiplet."""
-    return of("pcie_ep", sip=sip, io=io)
-
-
-def io_cpu(sip: int, io: str) -> str:
-    """The command processor of an IO chiplet."""
-    return of("io_cpu", sip=sip, io=io)
-
-
-def io_noc(sip: int, io: str) -> str:
-    """The internal network of an IO chiplet."""
-    return of("io_noc", sip=sip, io=io)
-
-
-def io_ucie(sip: int, io: str, phy: str) -> str:
-    """The UCIe endpoint of an IO chiplet's PHY."""
-    return of("io_ucie", sip=sip, io=io, phy=phy)
-
-
-def io_ucie_conn(sip: int, io: str, phy: str, index: int) -> str:
-    """A connection between an IO chiplet's network and one of its PHYs."""
-    return of("io_ucie_conn", sip=sip, io=io, phy=phy, index=index)
-
-
-def link(source: str, target: str) -> str:
-    """The id of the directed link between two components."""
-    return f"{source}->{target}"
-
-
-def buffer(link: str) -> str:
-    """The input buffers at the far end of a link, one for each of its virtual channels."""
-    return of("link_buffer", link=link)
-
-
-def contains(parent: str, child: str) -> str:
-    """The id of the edge that says that ``child`` is a part of ``parent``."""
-    return f"{parent}/{child}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +57,4 @@ def parse(name: str) -> Name:
         if match := pattern.fullmatch(name):
             fields = {k: v if k in _FIELDS else int(v) for k, v in match.groupdict().items()}
             return Name(kind, **fields)  # type: ignore[arg-type]
-    raise UsageError(
-        f"'{name}' is not a component's name, expected one such as '{pe_part(0, 0, 0, 'pe_dma')}'"
-    )
+    raise UsageError(f"'{name}' is not a component's name, expected one such as 'sip0.cube0.pe0.pe_dma'")

@@ -12,13 +12,13 @@ from kernbench.errors import ConfigError, UsageError
 from kernbench.hints import did_you_mean, shown
 from kernbench.kinds import COMPONENT_KINDS, LINK_KINDS, TRANSLATORS, ComponentKind, Form
 from kernbench.pgraph import Edge, Node, Properties, PropertyGraph, topology_id
-from kernbench.topology import names
 from kernbench.topology.cube_spec import MAX_PES
 from kernbench.topology.described import built
 from kernbench.topology.fields import LinkPart
 from kernbench.topology.link_parts import add_buffers, keep
 from kernbench.topology.loader import load
-from kernbench.topology.nodes import NOWHERE, Location, add_channels, common, put
+from kernbench.topology.names import Name, parse
+from kernbench.topology.nodes import HOST_CPU, TRAY, Location, add_channels, common, link_id, put
 from kernbench.topology.part_keys import PartKeys, check_part
 from kernbench.topology.shapes.emit import compile_topology
 from kernbench.topology.spec import MAX_CUBES, MAX_SIPS, TopologySpec
@@ -110,7 +110,7 @@ class Topology:
         """
         where = f"topology '{self.name}', part '{part}'"
         try:
-            parsed = names.parse(part)
+            parsed = parse(part)
         except UsageError as error:
             raise UsageError(f"topology '{self.name}': {error}") from None
         kind = COMPONENT_KINDS[parsed.kind]
@@ -122,7 +122,7 @@ class Topology:
         if kind.kind in TRANSLATORS.values() and kind.kind != TRANSLATORS[self._keys.model]:
             raise UsageError(f"{where}: with address_model {self._keys.model} a PE has no {kind.kind}")
         x, y = (_number(f"{where}: {key}", mm, signed=True) for key, mm in (("x_mm", x_mm), ("y_mm", y_mm)))
-        parent, at = _place(kind, parsed)
+        parent, at = _place(kind, parsed, part)
         if part in self._graph:
             raise UsageError(f"{where}: is there already; give each part once")
         if kind.form is Form.GROUP:
@@ -171,7 +171,7 @@ class Topology:
                 out.
             ConfigError: a figure that no wire has.
         """
-        where = f"topology '{self.name}', link '{names.link(a, b)}'"
+        where = f"topology '{self.name}', link '{link_id(a, b)}'"
         if kind not in LINK_KINDS:
             raise UsageError(f"{where}: '{kind}' is not a kind of link; {did_you_mean(kind, LINK_KINDS)}")
         for end in (a, b):
@@ -188,7 +188,7 @@ class Topology:
         for source, target in ((a, b),) if one_way else ((a, b), (b, a)):
             if any(edge.target == target for edge in self._graph.out_edges(source, "LINK")):
                 raise UsageError(
-                    f"{where}: '{names.link(source, target)}' is there already; give each link once"
+                    f"{where}: '{link_id(source, target)}' is there already; give each link once"
                 )
         rate, length = _number(f"{where}: gbs", gbs, above=True), _number(f"{where}: mm", mm)
         delay = length * self._keys.spec.system.ns_per_mm if delay_ns is None else delay_ns
@@ -203,9 +203,9 @@ class Topology:
         back = figures
         if back_weight_mm is not None:
             back = {**figures, "routing_weight": _number(f"{where}: back_weight_mm", back_weight_mm)}
-        self._graph.add_edge(Edge(names.link(a, b), a, b, "LINK", figures))
+        self._graph.add_edge(Edge(link_id(a, b), a, b, "LINK", figures))
         if not one_way:
-            self._graph.add_edge(Edge(names.link(b, a), b, a, "LINK", back))
+            self._graph.add_edge(Edge(link_id(b, a), b, a, "LINK", back))
         self._described = False
 
     def set_links(self, where: str, **keys: object) -> None:
@@ -233,8 +233,8 @@ class Topology:
         Raises:
             ConfigError: a path that takes no time.
         """
-        if names.HOST_CPU not in self._graph:
-            self.add(names.HOST_CPU)
+        if HOST_CPU not in self._graph:
+            self.add(HOST_CPU)
         graph = PropertyGraph(self._graph.properties)
         graph.notes.update(self._graph.notes)
         with collector.paused():
@@ -269,29 +269,22 @@ class Topology:
         """Add ``group``, and what it is in, where it is not there yet."""
         if group is None or group in self._graph:
             return
-        parsed = names.parse(group)
+        parsed = parse(group)
         kind = COMPONENT_KINDS[parsed.kind]
-        parent, at = _place(kind, parsed)
+        parent, at = _place(kind, parsed, group)
         self._parents(parent)
         put(self._graph, Node(group, kind.labels, common(group, kind.kind, "", at, 0.0, 0.0, 0.0)), parent)
 
 
-def _place(kind: ComponentKind, name: names.Name) -> tuple[str | None, Location]:
+def _place(kind: ComponentKind, name: Name, part: str) -> tuple[str | None, Location]:
     """The group that a part is in, and its (sip, cube, pe)."""
     at = name.sip, name.cube, name.pe
-    if kind.form is Form.GROUP:
-        above = {
-            "tray": None,
-            "sip": names.TRAY,
-            "cube": names.sip(name.sip),
-            "pe": names.cube(name.sip, name.cube),
-        }[kind.kind]
-        return above, at
-    if kind.section[0] == "pe":
-        return names.pe(*at), at
-    if name.cube >= 0:
-        return names.cube(name.sip, name.cube), (name.sip, name.cube, -1)
-    return (names.sip(name.sip), (name.sip, -1, -1)) if name.sip >= 0 else (names.TRAY, NOWHERE)
+    if kind.kind == "tray":
+        return None, at
+    if kind.form is not Form.GROUP and kind.section[0] != "pe":
+        at = name.sip, name.cube, -1  # the number of a slice is not a PE
+    depth = sum(level >= 0 for level in at) - (kind.form is Form.GROUP)
+    return ".".join(part.split(".")[:depth]) or TRAY, at
 
 
 def _shape(graph: PropertyGraph) -> Properties:

@@ -13,7 +13,6 @@ from typing import NamedTuple
 from kernbench.errors import ConfigError
 from kernbench.kinds import ComponentKind, component_kind
 from kernbench.pgraph import Node, PropertyGraph
-from kernbench.topology import names
 from kernbench.topology.marked_yaml import Path, dotted
 from kernbench.topology.spec import TopologySpec
 
@@ -89,7 +88,7 @@ def _from(graph: PropertyGraph, start: Node, kind: ComponentKind) -> Iterator[Ze
 
 def _overhead_key(spec: TopologySpec, node: Node) -> Path:
     """The key of the topology file that gives a component its overhead."""
-    io = names.parse(node.id).io
-    number = next((i for i, chiplet in enumerate(spec.sip.io_chiplets) if chiplet.name == io), 0)
+    chiplets = spec.sip.io_chiplets
+    number = next((i for i, chiplet in enumerate(chiplets) if f".{chiplet.name}." in node.id), 0)
     section = component_kind(node).section
     return (*(number if key == "*" else key for key in section), "overhead_ns")

@@ -10,12 +10,12 @@ from kernbench.components.registry import problems
 from kernbench.evaluations.dma import scenarios
 from kernbench.machine.machine import Machine
 from kernbench.pgraph import PropertyGraph
-from kernbench.topology import compile_topology, load, names
+from kernbench.topology import compile_topology, load
+from kernbench.topology.places import places
 from kernbench.validation.table_file import Case
 
 NBYTES = 16384
 """Of each PE's transfer."""
-_FIRST = names.pe(0, 0, 0)
 
 
 def makespan(case: Case) -> float:
@@ -31,9 +31,10 @@ def bandwidth(case: Case) -> float:
 
 def read(case: Case) -> float:
     """Time of a read of a cube's first slice by the first PE of all, ns."""
-    machine = Machine(_graph(str(case["topology"])), [], check=False)
-    source = names.hbm(0, int(case["cube"]), 0)
-    machine.wait(machine.flow(_FIRST, source, 0, NBYTES, is_write=False, start_ns=0.0))
+    graph = _graph(str(case["topology"]))
+    machine, found = Machine(graph, [], check=False), places(graph)
+    source = found.part("hbm_ctrl", 0, int(case["cube"]), 0)
+    machine.wait(machine.flow(found.pe(0, 0, 0), source, 0, NBYTES, is_write=False, start_ns=0.0))
     return machine.clock.now
 
 

@@ -13,9 +13,9 @@ import kernbench as kb
 from kernbench.collectives.steps import Limits, Ring, combine, load, local, ring_all_reduce
 from kernbench.kinds import Traffic
 from kernbench.runtime import DPPolicy
-from kernbench.topology import names
 from kernbench.topology.neighbours import ring
 from kernbench.validation.collectives import npus_ns
+from tests import names
 from tests.exact.message_times import message_ns
 from tests.ranked_machines import context, machine, run_ranks
 

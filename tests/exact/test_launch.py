@@ -12,7 +12,7 @@ from kernbench.program.commands import Command, Cycles, Load, Math, PeContext
 from kernbench.program.operations import Op, Region
 from kernbench.routing import Traffic
 from kernbench.sim.trace import TraceRecorder
-from kernbench.topology import names
+from tests import names
 from tests.compiled import compiled
 
 

@@ -13,7 +13,7 @@ from kernbench.program.operations import Op, Operand, Region
 from kernbench.replay import DataPlane
 from kernbench.sim.instrument import Instrument
 from kernbench.sim.transaction import Transaction
-from kernbench.topology import names
+from tests import names
 from tests.compiled import compiled
 
 HOME, FAR = (0, 0, 0), (0, 3, 0)

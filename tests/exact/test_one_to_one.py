@@ -16,7 +16,7 @@ from kernbench.routing import Traffic
 from kernbench.sim.instrument import Instrument
 from kernbench.sim.trace import TraceRecorder
 from kernbench.sim.transaction import Transaction
-from kernbench.topology import names
+from tests import names
 from tests.compiled import compiled
 from tests.exact.max_plus_channels import ChannelMaxPlus
 

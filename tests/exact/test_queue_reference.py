@@ -17,7 +17,7 @@ from kernbench.program.launches import Request
 from kernbench.program.messages import QueueMessage
 from kernbench.program.operations import Op, Operand
 from kernbench.program.queues import Message, Receive, RingEntry, Send, parts_of
-from kernbench.topology import names
+from tests import names
 from tests.exact.reference.agenda import Queue
 from tests.exact.reference.cases import Bench, Case, Ends, Flow, bench, cases
 from tests.exact.reference.queues import QueueEnds, Talk

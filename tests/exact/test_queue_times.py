@@ -11,7 +11,7 @@ import kernbench as kb
 from kernbench.kinds import Traffic
 from kernbench.runtime import DPPolicy
 from kernbench.sim.transaction import Path
-from kernbench.topology import names
+from tests import names
 from tests.exact.message_times import message_ns as time_of_message
 from tests.queue_runs import PAIR, Rig
 

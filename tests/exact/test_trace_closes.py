@@ -17,7 +17,7 @@ from kernbench.machine.machine import Machine
 from kernbench.program.operations import Op, Operand
 from kernbench.routing import Traffic
 from kernbench.sim.trace import TraceRecorder
-from kernbench.topology import names
+from tests import names
 from tests.compiled import compiled
 from tests.examples import examples
 

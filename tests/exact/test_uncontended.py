@@ -16,7 +16,7 @@ from kernbench.machine.machine import Machine
 from kernbench.pgraph import PropertyGraph
 from kernbench.program.operations import Op, Operand
 from kernbench.routing import Traffic
-from kernbench.topology import names
+from tests import names
 from tests.compiled import compiled
 from tests.exact.max_plus import MaxPlus
 

@@ -14,7 +14,8 @@ from kernbench.errors import RoutingError
 from kernbench.kinds import PE_PARTS
 from kernbench.pgraph import PropertyGraph
 from kernbench.routing import Route, Router, Traffic
-from kernbench.topology import compile_topology, names, parse
+from kernbench.topology import compile_topology, parse
+from tests import names
 from tests.compiled import compiled
 from tests.examples import examples
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from kernbench.machine.machine import Machine
 from kernbench.routing import Traffic
-from kernbench.topology import names
-from kernbench.topology.names import OPPOSITE
+from tests import names
 from tests.exact.reference.cases import Bench, Case, Flow, bench
 from tests.examples import examples
+from tests.names import OPPOSITE
 
 LAST_CONNECTION, LAST_CELL, LAST_PE = 3, 5, 3
 PLACES = ("two cubes", "four cubes")

@@ -16,7 +16,8 @@ from kernbench.replay import DataPlane
 from kernbench.routing import Router, Traffic
 from kernbench.runtime import DPPolicy
 from kernbench.runtime.context import Context
-from kernbench.topology import compile_topology, load, names
+from kernbench.topology import compile_topology, load
+from tests import names
 from tests.compiled import compiled
 
 SMALL = {"system.sips": 2, "sip.cube_mesh.w": 2, "sip.cube_mesh.h": 1, "cube.pes.count": 2,

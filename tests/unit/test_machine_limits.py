@@ -15,7 +15,7 @@ from kernbench.machine.machine import Machine
 from kernbench.program.operations import Op, Region
 from kernbench.sim.node import FabricNode, path_over
 from kernbench.sim.transaction import FLIT_BITS, HOP_BITS, Packet
-from kernbench.topology import names
+from tests import names
 from tests.compiled import compiled
 
 PE = (0, 0, 0)

@@ -6,7 +6,7 @@ import pytest
 
 from kernbench.routing import Router, Traffic
 from kernbench.routing.fault_impact import FaultImpact, entrances, single_points
-from kernbench.topology import names
+from tests import names
 from tests.compiled import compiled
 
 LA = {"system.address_model": "la", "cube.hbm.mapping": "one_to_one"}

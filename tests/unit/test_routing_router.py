@@ -13,8 +13,9 @@ import pytest
 from kernbench.errors import RoutingError
 from kernbench.pgraph import PropertyGraph
 from kernbench.routing import Route, Router, Traffic, router_of
-from kernbench.topology import compile_topology, load, names
+from kernbench.topology import compile_topology, load
 from kernbench.topology.mesh import layout
+from tests import names
 from tests.compiled import compiled
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 
 import pytest
+from kernbench_graph.schema import TOPOLOGY_VERSION
 
 from kernbench.kinds import COMMON, COMPONENT_KINDS, PE_PARTS, Form, component_kind
 from kernbench.pgraph import Node, PropertyGraph
-from kernbench.topology import compile_topology, load, names, parse
+from kernbench.topology import compile_topology, load, parse
+from tests import names
 
 
 @pytest.fixture(scope="module")
@@ -284,6 +287,26 @@ def test_id_depends_on_content_alone() -> None:
     first = compile_topology(load("minimal")).properties["id"]
     assert compile_topology(parse("name: minimal\n" + MINIMAL_BODY)).properties["id"] == first
     assert compile_topology(load("minimal", {"cube.sram.overhead_ns": 3})).properties["id"] != first
+
+
+def test_an_id_takes_texts_with_any_punctuation() -> None:
+    """Ids are made of the JSON of all nodes in one piece, cut where one ends and the next begins."""
+    ids = set()
+    for note in ("plain", "} and {", '"}, {"', "}, {", "}, {}"):
+        graph = compile_topology(load("minimal", {"cube.sram.attributes": {"note": note}}))
+        own = {key: value for key, value in graph.properties.items() if key != "id"}
+        lines = [f"schema {TOPOLOGY_VERSION}", json.dumps(own, sort_keys=True)]
+        lines += [
+            f"{n.id}\t{' '.join(n.labels)}\t{json.dumps(n.properties, sort_keys=True)}" for n in graph.nodes()
+        ]
+        lines += [
+            f"{e.id}\t{e.source}\t{e.target}\t{e.type}\t{json.dumps(e.properties, sort_keys=True)}"
+            for e in (*graph.edges("CONTAINS"), *graph.edges("LINK"))
+        ]
+        expected = hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+        assert graph.properties["id"] == expected
+        ids.add(expected)
+    assert len(ids) == 5
 
 
 MINIMAL_BODY = """

@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 
 from kernbench.errors import UsageError
-from kernbench.topology import compile_topology, load, names
-from kernbench.topology.names import Name
+from kernbench.topology import compile_topology, load
+from tests import names
+from tests.names import Name
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from kernbench.errors import UsageError
 from kernbench.pgraph import Node, PropertyGraph
 from kernbench.report.views import VIEWS, Box, View, overlay
 from kernbench.report.views.model import role
-from kernbench.topology import names
+from tests import names
 from tests.unit.drawn_topologies import ALL, OBLONG, PLAIN, graph, label
 
 EVERY = [pytest.param(t, v, id=f"{label(t)}-{v}") for t in ALL for v in VIEWS]

@@ -11,8 +11,8 @@ from typing import Any
 from kernbench.errors import UsageError
 from kernbench.kinds import link_kind
 from kernbench.pgraph import Edge, Node, PropertyGraph
-from kernbench.topology import names
 from kernbench.topology.described import content_of
+from kernbench.topology.places import places
 
 _SHOWN_OTHERWISE = frozenset(
     {"name", "kind", "impl", "sip", "cube", "pe", "x_mm", "y_mm", "row", "col", "side", "index"}
@@ -79,7 +79,7 @@ def shown(graph: PropertyGraph, level: str, instance: str | None) -> tuple[Node,
             f"the topology '{graph.properties['name']}' is not a tray of packages; draw its view "
             "system, and a block of it with its name (--of, of=)"
         )
-    first = {"sip": names.sip(0), "cube": names.cube(0, 0), "pe": names.pe(0, 0, 0)}[level]
+    first = places(graph).part(level, *(0,) * (1 + ("sip", "cube", "pe").index(level)))
     name = instance or first
     if name not in graph or graph.node(name).properties["kind"] != level:
         raise UsageError(

@@ -15,7 +15,7 @@ from kernbench.report.views.facts import bundles
 from kernbench.report.views.model import Box
 from kernbench.report.views.sheet import Rectangle, Sheet
 from kernbench.report.views.text import LINE, block
-from kernbench.topology import names
+from kernbench.topology.places import places
 
 _PAD, _GAP, _SHORE, _STUB = 10.0, 20.0, 30.0, 26.0
 _H = LINE + 8
@@ -66,20 +66,19 @@ def _chiplets(
     found: dict[str, _Chiplet] = {}
     sides: dict[str, list[str]] = {}
     for node in nodes:
-        name = names.parse(node.id)
-        if not name.io:
+        if int(node.properties["cube"]) >= 0:
             continue
-        chiplet = found.setdefault(name.io, _Chiplet(name.io))
-        if not name.phy:
-            chiplet.parts[name.kind] = node
-        elif name.kind == "io_ucie":
+        _, io, part = node.id.split(".", 2)
+        chiplet, kind = found.setdefault(io, _Chiplet(io)), str(node.properties["kind"])
+        phy = part.partition("-")[2].partition(".")[0]
+        if kind == "io_ucie":
             port = next(e.target for e in graph.out_edges(node.id, "LINK") if e.target in ports)
-            sides.setdefault(name.io, []).append(names.parse(port).side)
-            chiplet.phys[name.phy] = ([node], sheet.boxes[ports[port]])
-    for node in nodes:
-        name = names.parse(node.id)
-        if name.kind == "io_ucie_conn":
-            found[name.io].phys[name.phy][0].append(node)
+            sides.setdefault(io, []).append(str(graph.node(port).properties["side"]))
+            chiplet.phys[phy] = ([node], sheet.boxes[ports[port]])
+        elif kind == "io_ucie_conn":
+            chiplet.phys[phy][0].append(node)
+        else:
+            chiplet.parts[kind] = node
     for io, served in sides.items():  # PHYs may serve ports around a corner: most of them decide
         found[io].side = max(served, key=served.count)
     return found
@@ -166,5 +165,5 @@ class _Strip:
         """The PCIe link, which leaves the package."""
         endpoint = self.chiplet.parts["pcie_ep"].id
         box = f"{self.chiplet.name}.pcie_ep"
-        for bundle in bundles(graph, {endpoint: box, names.SWITCH: stub}):
+        for bundle in bundles(graph, {endpoint: box, places(graph).part("switch"): stub}):
             self.sheet.wire(replace(bundle, a=box, b=stub))

@@ -13,7 +13,6 @@ from kernbench.report.views.io_strip import add_chiplets
 from kernbench.report.views.model import View
 from kernbench.report.views.sheet import Axis, Sheet
 from kernbench.report.views.text import LINE, block
-from kernbench.topology import names
 
 _TAB = (18.0, LINE + 2)
 _SEAM = 26.0
@@ -83,16 +82,16 @@ def _label(sheet: Sheet, cube: str, lines: tuple[str, ...]) -> None:
 
 
 def _tab(sheet: Sheet, node: Node, box_id: str) -> None:
-    name = names.parse(node.id)
-    cube = sheet.boxes[f"cube{name.cube}"]
+    side = str(node.properties["side"])
+    cube = sheet.boxes[f"cube{node.properties['cube']}"]
     (x, y), (w, h) = cube.centre, _TAB
     left, top = {
         "N": (x - w / 2, cube.y),
         "S": (x - w / 2, cube.bottom - h),
         "W": (cube.x, y - h / 2),
         "E": (cube.right - w, y - h / 2),
-    }[name.side]
-    sheet.put(box_id, "ucie_port", (left, top, w, h), (name.side,), [node])
+    }[side]
+    sheet.put(box_id, "ucie_port", (left, top, w, h), (side,), [node])
 
 
 def _facts(graph: PropertyGraph, instance: str) -> list[str]:

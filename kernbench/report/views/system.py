@@ -11,11 +11,12 @@ from dataclasses import replace
 
 from kernbench.pgraph import Node, PropertyGraph
 from kernbench.report.views.blocks import blocks_view
-from kernbench.report.views.facts import Bundle, bundles, count_text, is_tray, spec
+from kernbench.report.views.facts import bundles, count_text, is_tray, spec
 from kernbench.report.views.model import Box, View
 from kernbench.report.views.sheet import Sheet, scale_for
 from kernbench.report.views.text import LINE, block
-from kernbench.topology import names
+from kernbench.topology.nodes import HOST_CPU
+from kernbench.topology.places import places
 
 _PAD = 10.0
 _GAP = 22.0
@@ -30,10 +31,11 @@ def system_view(graph: PropertyGraph, instance: str | None = None) -> View:
     if not is_tray(graph):
         return blocks_view(graph, instance)
     sheet = Sheet("system")
+    switch = graph.node(places(graph).part("switch"))
     endpoints = [node for node in graph.nodes() if node.properties["kind"] == "pcie_ep"]
-    ends = [graph.node(names.HOST_CPU), graph.node(names.SWITCH), *endpoints]
+    ends = [graph.node(HOST_CPU), switch, *endpoints]
     wires = {
-        bundle.a if bundle.b == names.SWITCH else bundle.b: bundle
+        bundle.a if bundle.b == switch.id else bundle.b: bundle
         for bundle in bundles(graph, {node.id: node.id for node in ends})
     }
     lengths = [bundle.mm for bundle in wires.values()]
@@ -44,10 +46,10 @@ def system_view(graph: PropertyGraph, instance: str | None = None) -> View:
     by_sip: dict[int, list[Node]] = {}
     for node in endpoints:
         by_sip.setdefault(int(node.properties["sip"]), []).append(node)
-    bar = _bar(sheet, graph.node(names.SWITCH), _packages(sheet, graph, by_sip, reach))
-    _host(sheet, graph.node(names.HOST_CPU), bar, reach[names.HOST_CPU])
+    bar = _bar(sheet, switch, _packages(sheet, graph, switch, by_sip, reach))
+    _host(sheet, graph.node(HOST_CPU), bar, reach[HOST_CPU])
     for end, bundle in wires.items():
-        sheet.wire(_outward(bundle, end))
+        sheet.wire(replace(bundle, a=switch.id, b=end))
     return sheet.cut(
         str(graph.properties["name"]),
         "tray",
@@ -57,12 +59,12 @@ def system_view(graph: PropertyGraph, instance: str | None = None) -> View:
     )
 
 
-def _outward(bundle: Bundle, end: str) -> Bundle:
-    return replace(bundle, a=names.SWITCH, b=end)
-
-
 def _packages(
-    sheet: Sheet, graph: PropertyGraph, by_sip: dict[int, list[Node]], reach: dict[str, float]
+    sheet: Sheet,
+    graph: PropertyGraph,
+    switch: Node,
+    by_sip: dict[int, list[Node]],
+    reach: dict[str, float],
 ) -> float:
     """Put the packages on both sides of a bar whose left edge is x = 0; return the height taken."""
     content = spec(graph)
@@ -75,13 +77,13 @@ def _packages(
     most = max(len(nodes) for nodes in by_sip.values())
     height = max(text_h, most * (LINE + _PAD) - 4) + 2 * _PAD
     width = text_w + end_w + 3 * _PAD
-    bar_w = _bar_width(graph.node(names.SWITCH))
+    bar_w = _bar_width(switch)
     for sip, nodes in by_sip.items():
         row, on_right = divmod(sip, 2)
         wire = max(reach[node.id] for node in nodes)
         x = bar_w + wire if on_right else -wire - width
         y = row * (height + _GAP)
-        name = names.sip(sip)
+        name = places(graph).part("sip", sip)
         sheet.put(name, "sip", (x, y, width, height), frame=True, tip=f"{name}: {', '.join(label)}")
         text_x = x + width - _PAD - text_w - 4 if on_right else x + _PAD - 4
         text = (text_x, y + (height - text_h) / 2, text_w + 8, text_h)
@@ -97,7 +99,7 @@ def _packages(
 
 
 def _end_label(node: Node) -> str:
-    return f"{names.parse(node.id).io} PCIe"
+    return f"{node.id.split('.')[1]} PCIe"
 
 
 def _bar_width(switch: Node) -> float:

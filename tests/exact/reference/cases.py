@@ -23,7 +23,7 @@ from kernbench.routing import Router, Traffic
 from kernbench.sim.instrument import Instrument
 from kernbench.sim.occupancy import NAMED as HOLDERS_NAMED
 from kernbench.sim.transaction import Transaction
-from kernbench.topology import names
+from tests import names
 from tests.compiled import compiled
 from tests.exact.reference.simulator import Piece, Simulator
 

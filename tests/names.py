@@ -1,0 +1,118 @@
+"""Ids of the parts of today's trays, as the records of the kinds have them."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from kernbench.kinds import COMPONENT_KINDS
+from kernbench.topology.names import Name, parse
+from kernbench.topology.shapes.sections import OPPOSITE, SIDES
+
+__all__ = ["OPPOSITE", "SIDES", "Name", "parse"]
+
+TRAY = COMPONENT_KINDS["tray"].name
+HOST_CPU = COMPONENT_KINDS["host_cpu"].name
+SWITCH = COMPONENT_KINDS["switch"].name
+
+_TEMPLATES = {kind.kind: kind.name for kind in COMPONENT_KINDS.values()}
+
+
+def of(kind: str, **fields: int | str) -> str:
+    """The name of a component of ``kind``: ``of("router", sip=0, cube=1, row=2, col=3)``."""
+    return _TEMPLATES[kind].format_map(fields)
+
+
+def sip(sip: int) -> str:
+    """A package."""
+    return of("sip", sip=sip)
+
+
+def cube(sip: int, cube: int) -> str:
+    """A cube; ``cube`` is y * mesh width + x."""
+    return of("cube", sip=sip, cube=cube)
+
+
+def pe(sip: int, cube: int, pe: int) -> str:
+    """A processing element as a whole."""
+    return of("pe", sip=sip, cube=cube, pe=pe)
+
+
+@cache
+def pe_part(sip: int, cube: int, pe: int, part: str) -> str:
+    """A part of a PE; ``part`` is its kind."""
+    return of(part, sip=sip, cube=cube, pe=pe)
+
+
+def router(sip: int, cube: int, row: int, col: int) -> str:
+    """A router of a cube's mesh."""
+    return of("router", sip=sip, cube=cube, row=row, col=col)
+
+
+def hbm(sip: int, cube: int, slice_: int) -> str:
+    """The controller of an HBM slice; slice P lies at PE P's router."""
+    return of("hbm_ctrl", sip=sip, cube=cube, pe=slice_)
+
+
+def channel_router(sip: int, cube: int, slice_: int, channel: int) -> str:
+    """The router of a pseudo-channel, between PE P's router and slice P."""
+    return of("channel_router", sip=sip, cube=cube, pe=slice_, index=channel)
+
+
+def pseudo_channel(hbm: str, channel: int) -> str:
+    """A pseudo-channel of the HBM slice ``hbm``: a part of its controller, without wires."""
+    return f"{hbm}.pc{channel}"
+
+
+def m_cpu(sip: int, cube: int) -> str:
+    """A cube's management CPU."""
+    return of("m_cpu", sip=sip, cube=cube)
+
+
+def sram(sip: int, cube: int) -> str:
+    """A cube's shared SRAM."""
+    return of("sram", sip=sip, cube=cube)
+
+
+def ucie_port(sip: int, cube: int, side: str) -> str:
+    """A cube's UCIe port on a side."""
+    return of("ucie_port", sip=sip, cube=cube, side=side)
+
+
+def ucie_conn(sip: int, cube: int, side: str, index: int) -> str:
+    """A connection between a UCIe port and the cube's mesh."""
+    return of("ucie_conn", sip=sip, cube=cube, side=side, index=index)
+
+
+def pcie_ep(sip: int, io: str) -> str:
+    """The PCIe endpoint of an IO chiplet."""
+    return of("pcie_ep", sip=sip, io=io)
+
+
+def io_cpu(sip: int, io: str) -> str:
+    """The command processor of an IO chiplet."""
+    return of("io_cpu", sip=sip, io=io)
+
+
+def io_noc(sip: int, io: str) -> str:
+    """The internal network of an IO chiplet."""
+    return of("io_noc", sip=sip, io=io)
+
+
+def io_ucie(sip: int, io: str, phy: str) -> str:
+    """The UCIe endpoint of an IO chiplet's PHY."""
+    return of("io_ucie", sip=sip, io=io, phy=phy)
+
+
+def io_ucie_conn(sip: int, io: str, phy: str, index: int) -> str:
+    """A connection between an IO chiplet's network and one of its PHYs."""
+    return of("io_ucie_conn", sip=sip, io=io, phy=phy, index=index)
+
+
+def link(source: str, target: str) -> str:
+    """The id of the directed link between two components."""
+    return f"{source}->{target}"
+
+
+def buffer(link: str) -> str:
+    """The input buffers at the far end of a link, one for each of its virtual channels."""
+    return of("link_buffer", link=link)
