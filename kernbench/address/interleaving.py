@@ -39,7 +39,7 @@ class SharedMemory(NamedTuple):
         """A request for each controller that ``[pa, pa + nbytes)`` touches, by first byte."""
         count, end = len(self.members), pa + nbytes - self.base
         first, last = (pa - self.base) // self.granule, (end - 1) // self.granule
-        found = []
+        found: list[PhysicalRequest] = []
         for granule in range(first, min(first + count, last + 1)):
             start = max(pa - self.base, granule * self.granule)
             whole = ((last - granule) // count + 1) * self.granule - (start - granule * self.granule)

@@ -67,18 +67,19 @@ def attend(
     ],
 )
 def run(torch: Context) -> None:
-    """Rows of q are split over the PEs of cube 0; each PE has its own copy of k and v."""
+    """Blocks of q are split over as many PEs of cube 0 as divide them; each has its own copy of k and v."""
     p = torch.params
-    pes = torch.pes_per_cube
-    for name, divisor in (("tokens", pes * p.block_m), ("tokens", p.block_n)):
-        if p[name] % divisor:
+    for name in ("block_m", "block_n"):
+        if p.tokens % p[name]:
             raise UsageError(
-                f"bench 'flash-attention', parameter '{name}': {p[name]} is not divisible by {divisor} "
-                f"({pes} PEs, block_m {p.block_m}, block_n {p.block_n})"
+                f"bench 'flash-attention', parameter 'tokens': {p.tokens} is not divisible by "
+                f"{name} {p[name]}"
             )
+    blocks = p.tokens // p.block_m
+    pes = max(n for n in range(1, torch.pes_per_cube + 1) if blocks % n == 0)
     rng = np.random.default_rng(p.seed)
     q, k, v = (activations(rng, (p.tokens, p.d_head), p.dtype) for _ in range(3))
-    copies, rows = DPPolicy(num_cubes=1), DPPolicy(pe="row_wise", num_cubes=1)
+    copies, rows = DPPolicy(num_cubes=1, num_pes=pes), DPPolicy(pe="row_wise", num_cubes=1, num_pes=pes)
     placed = [
         torch.from_numpy(x, dp=dp, name=n)
         for n, x, dp in (("q", q, rows), ("k", k, copies), ("v", v, copies))

@@ -70,7 +70,7 @@ def parts(
     params=[
         Param("m", int, 64, "rows of a", minimum=1),
         Param("k", int, 128, "columns of a, rows of b", minimum=1),
-        Param("n", int, 256, "columns of b, divisible by the PEs of a cube", minimum=1),
+        Param("n", int, 256, "columns of b", minimum=1),
         Param("block", int, 32, "rows of a in TCM at once, if they fit; 0 streams tiles instead", minimum=0),
         DTYPE,
         SEED,
@@ -85,7 +85,7 @@ def run(torch: Context) -> None:
     out = torch.empty(p.m, p.n, dtype=p.dtype, dp=columns, name="out")
     left = torch.from_numpy(a, dp=DPPolicy(num_cubes=1), name="a")
     right = torch.from_numpy(b, dp=columns, name="b")
-    own = p.n // torch.pes_per_cube
+    own = max(shard.shape[1] for shard in out.shards)
     split = parts(p.m, p.k, own, p.block, out.itemsize, torch.scratch_bytes) if p.block else None
     if split is None:
         torch.launch("gemm", gemm, left, right, out, p.block)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     description="Query, key and value projections, weights column-wise over the PEs of one cube.",
     params=[
         Param("tokens", int, 32, "rows of the activation", minimum=1),
-        Param("hidden", int, 256, "hidden size, divisible by the PEs of a cube", minimum=1),
+        Param("hidden", int, 256, "hidden size", minimum=1),
         DTYPE,
         SEED,
     ],

@@ -35,7 +35,7 @@ def softmax(x: Pointer, out: Pointer, block: int, fused: bool, tl: Any) -> None:
     name="softmax",
     description="Softmax of rows split over the PEs of one cube, as one operation or written out.",
     params=[
-        Param("rows", int, 64, "rows, divisible by the PEs of a cube", minimum=1),
+        Param("rows", int, 64, "rows", minimum=1),
         Param("columns", int, 256, "columns, the axis of the sums", minimum=1),
         Param("block", int, 8, "rows in TCM at once", minimum=1),
         Param("fused", bool, True, "tl.softmax (five passes) instead of max, sub, exp, sum and div"),

@@ -20,6 +20,7 @@ from kernbench.program.messages import LaunchDone, LaunchMessage, QueueMessage
 from kernbench.program.operations import Op
 from kernbench.routing import Traffic
 from kernbench.sim.transaction import Packet
+from kernbench.topology.neighbours import MachineShape
 from kernbench.topology.places import places
 
 MAX_IDLE = 100_000
@@ -79,9 +80,10 @@ class PeCpu(PeComponent):
         assert isinstance(ipcq, PeIpcq)
         self._ipcq = ipcq
         tcm = self.sibling("pe_tcm").node.properties
-        machine = self.system.graph.properties
-        counts = (machine["pes_per_cube"], machine["cubes_per_sip"], machine["sips"])
-        self._device_counts = (int(counts[0]), int(counts[1]), int(counts[2]))
+        shape = MachineShape.of(self.system.graph)
+        sip, cube, _ = self.location
+        pes = shape.pes_of(sip)
+        self._device_counts = (pes[cube], len(pes), shape.sips)
         self._scratch = (int(tcm["scheduler_reserved_bytes"]), int(tcm["scratch_bytes"]))
 
     def receive(self, packet: Packet) -> None:

@@ -31,7 +31,7 @@ from kernbench.runtime.spawn import Multiprocessing
 from kernbench.runtime.storage import Storage
 from kernbench.runtime.tensors import Tensor
 from kernbench.topology.described import content_of
-from kernbench.topology.neighbours import Neighbours
+from kernbench.topology.neighbours import MachineShape, Neighbours
 
 
 class Params(Mapping[str, Any]):
@@ -93,8 +93,7 @@ class Context(TensorFactory):
         super().__init__(
             Storage(self._driver, data, self.wait_all, self.launch),
             ahbm,
-            int(properties["cubes_per_sip"]),
-            int(properties["pes_per_cube"]),
+            MachineShape.of(machine.graph),
         )
         self.accelerator = Accelerator(ahbm)
         self.multiprocessing = Multiprocessing(self)

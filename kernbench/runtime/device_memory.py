@@ -23,6 +23,7 @@ from kernbench.address import (
 from kernbench.kernels import Placement
 from kernbench.runtime.messages import MapEntry
 from kernbench.runtime.placement import TensorShard, distinct, nearest
+from kernbench.topology.neighbours import MachineShape
 
 if TYPE_CHECKING:
     from kernbench.machine.machine import Machine
@@ -59,7 +60,7 @@ class DeviceMemory:
         self._addresses = machine.addresses
         graph = machine.graph
         self.model = address_model(graph.properties["address_model"])
-        self.pes_per_cube = int(graph.properties["pes_per_cube"])
+        self._shape = MachineShape.of(graph)
         self._pes: dict[Place, PeAllocator] = {}
         self._shared: dict[int, FreeList] = {}
         """Interleaved memories, by where they begin."""
@@ -133,7 +134,7 @@ class DeviceMemory:
             return []
         requests = []
         for sip, shards in allocation.copies.items():
-            pes = self._reaching(shards)
+            pes = self._reaching(sip, shards)
             blocks = distinct(shards)
             if len(blocks) == len(shards):  # nothing is replicated, so there is nothing to choose
                 requests.append((sip, tuple(pes), _entries(allocation.va, blocks)))
@@ -155,15 +156,16 @@ class DeviceMemory:
         places: dict[Place, Placement] = {}
         for sip, shards in allocation.copies.items():
             own = {(shard.cube, shard.pe): shard for shard in shards}
-            for cube, pe in self._reaching(shards):
+            for cube, pe in self._reaching(sip, shards):
                 place = _placement(allocation.va, own.get((cube, pe)), shards, cube, pe)
                 if place is not None:
                     places[sip, cube, pe] = place
         return places
 
-    def _reaching(self, shards: Sequence[TensorShard]) -> list[tuple[int, int]]:
+    def _reaching(self, sip: int, shards: Sequence[TensorShard]) -> list[tuple[int, int]]:
         """The PEs that can reach a tensor: all of the cubes that hold a shard of it."""
-        return [(cube, pe) for cube in sorted({s.cube for s in shards}) for pe in range(self.pes_per_cube)]
+        pes = self._shape.pes_of(sip)
+        return [(cube, pe) for cube in sorted({s.cube for s in shards}) for pe in range(pes[cube])]
 
     def _give_back(self, shards: Sequence[TensorShard], memory: Memory) -> None:
         for shard in shards:

@@ -14,16 +14,17 @@ from kernbench import dtypes
 from kernbench.errors import AllocationError, UsageError
 from kernbench.hints import shown
 from kernbench.replay.tensor_names import NamedShard
-from kernbench.runtime.device_memory import MEMORIES, Allocation, Memory
+from kernbench.runtime.device_memory import MEMORIES, Allocation, Memory, Place
 from kernbench.runtime.devices import Ahbm
-from kernbench.runtime.placement import SINGLE_PE, DPPolicy, check_shape, place
+from kernbench.runtime.placement import SINGLE_PE, DPPolicy, check_shape, idle, place
 from kernbench.runtime.storage import Storage
 from kernbench.runtime.tensors import Tensor
 from kernbench.runtime.values import real_numbers
+from kernbench.topology.neighbours import MachineShape
 
 
 class TensorFactory:
-    """The part of a context that makes tensors. ``pes_per_cube`` and ``cubes_per_sip`` are the topology's."""
+    """The part of a context that makes tensors. ``cubes_per_sip``, ``pes_per_cube``: the most there are."""
 
     float16 = "f16"
     bfloat16 = "bf16"
@@ -34,12 +35,13 @@ class TensorFactory:
     int32 = "i32"
     int64 = "i64"
 
-    def __init__(self, storage: Storage, ahbm: Ahbm, cubes_per_sip: int, pes_per_cube: int) -> None:
+    def __init__(self, storage: Storage, ahbm: Ahbm, shape: MachineShape) -> None:
         self.storage = storage
         """Device memory of this context's tensors."""
         self.ahbm = ahbm
-        self.cubes_per_sip = cubes_per_sip
-        self.pes_per_cube = pes_per_cube
+        self._shape = shape
+        self.cubes_per_sip = max(len(shape.pes_of(sip)) for sip in range(shape.sips))
+        self.pes_per_cube = max(count for sip in range(shape.sips) for count in shape.pes_of(sip))
         self._tensors: weakref.WeakValueDictionary[int, Tensor] = weakref.WeakValueDictionary()
         self._made = 0
         self._names: set[str] = set()
@@ -88,18 +90,12 @@ class TensorFactory:
             raise UsageError(
                 f"tensor '{called}': dp={shown(dp)} is not a DPPolicy; write DPPolicy(cube=..., pe=...)"
             )
-        copies = {
-            sip: place(
-                policy,
-                sizes,
-                kind.itemsize,
-                sip=sip,
-                cubes=self.cubes_per_sip,
-                pes=self.pes_per_cube,
-                name=called,
-            )
-            for sip in sips
-        }
+        copies, without = {}, set[Place]()
+        for sip in sips:
+            pes = self._shape.pes_of(sip)
+            shards_here = place(policy, sizes, kind.itemsize, sip=sip, cubes=len(pes), pes=pes, name=called)
+            copies[sip] = shards_here
+            without |= idle(policy, shards_here, sip=sip, cubes=len(pes), pes=pes)
         if memory not in MEMORIES:
             raise UsageError(f"tensor '{called}': memory={shown(memory)}; use one of {', '.join(MEMORIES)}")
         try:
@@ -112,7 +108,7 @@ class TensorFactory:
         self._names.add(called)
         again = partial(_again, weakref.ref(self), sizes, policy, memory)
         rename = partial(_rename, weakref.ref(self), number, shards) if name is None else None
-        tensor = Tensor(called, sizes, kind.name, allocation, self.storage, maps, again, rename)
+        tensor = Tensor(called, sizes, kind.name, allocation, self.storage, maps, again, rename, without)
         self._tensors[self._made] = tensor
         self._made += 1
         return tensor

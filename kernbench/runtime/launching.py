@@ -128,8 +128,9 @@ def submit(
 ) -> LaunchHandle:
     """Check a launch, wait until its tensors are mapped and written, and send it.
 
-    It runs on every PE that holds a shard of one of its tensors. A mistake is a :class:`UsageError`
-    (or :class:`KernelError` where arguments do not fit the kernel) before anything is sent.
+    It runs on every PE that holds a shard of one of its tensors, but not where its part of one is empty. A
+    mistake is a :class:`UsageError` (or :class:`KernelError` where arguments do not fit the kernel) before
+    anything is sent.
     """
     if not isinstance(name, str) or not name:
         raise UsageError(
@@ -146,7 +147,10 @@ def submit(
                 "pass every tensor as an argument of its own"
             )
     tensors = list({id(v): v for v in labelled.values() if isinstance(v, Tensor)}.values())
-    targets = sorted({shard.place for tensor in tensors for shard in tensor.allocation.shards})
+    without = {place for tensor in tensors for place in tensor.idle}
+    targets = sorted(
+        {shard.place for tensor in tensors for shard in tensor.allocation.shards}.difference(without)
+    )
     if not targets:
         raise UsageError(f"launch '{name}': no tensor argument, so no PE to run on; pass at least one tensor")
     if failure_policy not in FAILURE_POLICIES:

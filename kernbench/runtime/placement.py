@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal, get_args
 
 import numpy as np
@@ -29,8 +30,9 @@ SPLITS: tuple[str, ...] = get_args(Split)
 class DPPolicy:
     """How a tensor is split over the cubes of a SIP and over the PEs of a cube.
 
-    ``replicate``: every part is the whole. ``column_wise``: equal slices of the last dimension.
-    ``row_wise``: equal slices of the first dimension. ``tiled_row_major`` and ``tiled_column_major``: a
+    ``replicate``: every part is the whole. ``column_wise``: slices of the last dimension.
+    ``row_wise``: slices of the first dimension. Slices are equal where they can be; else the last ones are
+    smaller or empty, as with PyTorch's ``DTensor``. ``tiled_row_major`` and ``tiled_column_major``: a
     grid of tiles over the last two dimensions, as near to square as the number of parts allows
     (rows = its largest divisor not above its square root); tiles are assigned along the rows, or down the
     columns. ``num_cubes`` and ``num_pes`` (PEs per cube) default to all that the topology has; a smaller
@@ -93,19 +95,17 @@ class _Block:
     shape: tuple[int, ...]
 
 
-def _cut(block: _Block, dim: int, parts: int, split: str, over: str, what: str) -> list[_Block]:
-    """``parts`` equal slices of ``block`` along ``dim``; an uneven cut is an error."""
+def _cut(block: _Block, dim: int, parts: int) -> list[_Block]:
+    """``parts`` slices of ``block`` along ``dim``, each of as many as the first, until none are left."""
     size = block.shape[dim]
-    if size % parts:
-        raise UsageError(
-            f"{what}: {split} over {over} cannot place dimension {dim} of size {size}, which is not "
-            f"divisible by {parts}; pad it, or choose another policy"
-        )
-    step = size // parts
-    shape = (*block.shape[:dim], step, *block.shape[dim + 1 :])
+    step = -(-size // parts)
+    cuts = [min(i * step, size) for i in range(parts + 1)]
     return [
-        _Block((*block.start[:dim], block.start[dim] + i * step, *block.start[dim + 1 :]), shape)
-        for i in range(parts)
+        _Block(
+            (*block.start[:dim], block.start[dim] + a, *block.start[dim + 1 :]),
+            (*block.shape[:dim], b - a, *block.shape[dim + 1 :]),
+        )
+        for a, b in pairwise(cuts)
     ]
 
 
@@ -115,19 +115,19 @@ def grid_of(parts: int) -> tuple[int, int]:
     return rows, parts // rows
 
 
-def _split(block: _Block, split: str, parts: int, over: str, what: str) -> list[_Block]:
+def _split(block: _Block, split: str, parts: int, what: str) -> list[_Block]:
     if split == "replicate":
         return [block] * parts
     if split == "row_wise":
-        return _cut(block, 0, parts, split, over, what)
+        return _cut(block, 0, parts)
     last = len(block.shape) - 1
     if split == "column_wise":
-        return _cut(block, last, parts, split, over, what)
+        return _cut(block, last, parts)
     if last < 1:
         raise UsageError(f"{what}: {split} needs two dimensions; use row_wise or column_wise")
     rows, columns = grid_of(parts)
-    bands = _cut(block, last - 1, rows, split, over, what)
-    tiles = [_cut(band, last, columns, split, over, what) for band in bands]
+    bands = _cut(block, last - 1, rows)
+    tiles = [_cut(band, last, columns) for band in bands]
     if split == "tiled_row_major":
         return [tiles[r][c] for r in range(rows) for c in range(columns)]
     return [tiles[r][c] for c in range(columns) for r in range(rows)]
@@ -137,6 +137,21 @@ def _count(asked: int | None, there: int, name: str, unit: str, what: str) -> in
     if asked is not None and asked > there:
         raise UsageError(f"{what}: {name}={asked}, but the topology has {there} {unit}")
     return asked if asked is not None else there
+
+
+def pes_used(policy: DPPolicy, cubes: int, pes: int | Sequence[int], what: str) -> list[int]:
+    """How many PEs of each of the first ``cubes`` cubes ``policy`` asks for."""
+    there = [pes] * cubes if isinstance(pes, int) else pes[:cubes]
+    return [_count(policy.num_pes, count, "num_pes", "PEs per cube", what) for count in there]
+
+
+def idle(
+    policy: DPPolicy, shards: Sequence[TensorShard], *, sip: int, cubes: int, pes: int | Sequence[int]
+) -> set[tuple[int, int, int]]:
+    """The PEs among which ``policy`` splits a tensor and whose part of it is empty."""
+    counts = pes_used(policy, policy.num_cubes or cubes, pes, "")
+    asked = {(sip, cube, pe) for cube, count in enumerate(counts) for pe in range(count)}
+    return asked - {shard.place for shard in shards}
 
 
 def check_shape(shape: Sequence[int], what: str) -> tuple[int, ...]:
@@ -160,24 +175,26 @@ def place(
     *,
     sip: int,
     cubes: int,
-    pes: int,
+    pes: int | Sequence[int],
     name: str = "tensor",
 ) -> tuple[TensorShard, ...]:
-    """The shards of a tensor on ``sip``, in (cube, PE) order.
+    """The shards of a tensor on ``sip``, in (cube, PE) order; PEs whose part is empty have none.
 
-    ``cubes`` and ``pes`` are what the topology has per SIP and per cube, ``itemsize`` is in bytes. A
-    policy that cannot place the shape is a :class:`UsageError` naming dimension, size and divisor.
+    ``cubes`` and ``pes`` are what the topology has per SIP and per cube (of each cube, if they differ),
+    ``itemsize`` is in bytes. A policy that cannot place the shape is a :class:`UsageError`.
     """
     sizes = check_shape(shape, f"tensor '{name}'")
     what = f"tensor '{name}' of shape {sizes}"
     n_cubes = _count(policy.num_cubes, cubes, "num_cubes", "cubes per SIP", what)
-    n_pes = _count(policy.num_pes, pes, "num_pes", "PEs per cube", what)
+    counts = pes_used(policy, n_cubes, pes, what)
     whole = _Block((0,) * len(sizes), sizes)
     offsets: dict[tuple[int, ...], int] = {}
     shards: list[TensorShard] = []
     used = 0
-    for cube, part in enumerate(_split(whole, policy.cube, n_cubes, f"{n_cubes} cubes", what)):
-        for pe, block in enumerate(_split(part, policy.pe, n_pes, f"{n_pes} PEs", what)):
+    for cube, part in enumerate(_split(whole, policy.cube, n_cubes, what)):
+        for pe, block in enumerate(_split(part, policy.pe, counts[cube], what)):
+            if not all(block.shape):
+                continue
             nbytes = math.prod(block.shape) * itemsize
             if block.start not in offsets:
                 offsets[block.start] = used

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -23,7 +23,7 @@ from kernbench.runtime.values import fill, real_numbers
 
 if TYPE_CHECKING:
     from kernbench.program.launches import Request
-    from kernbench.runtime.device_memory import Allocation, Memory
+    from kernbench.runtime.device_memory import Allocation, Memory, Place
     from kernbench.runtime.storage import Storage
 
 Array = NDArray[Any]
@@ -64,7 +64,10 @@ class Tensor:
         writes: list[Request],
         again: Callable[[str, tuple[int, ...]], Tensor],
         rename: Callable[[str], str] | None = None,
+        idle: Collection[Place] = (),
     ) -> None:
+        self.idle = idle
+        """PEs whose part of it is empty; launches with it leave them out."""
         self._again = again
         self._rename = rename
         self.name = name

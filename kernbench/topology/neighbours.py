@@ -13,6 +13,7 @@ Directions of different patterns have different names, so that a PE can use seve
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -42,6 +43,8 @@ class MachineShape:
     inter_sip: str = "ring_1d"
     sip_grid: tuple[int, ...] = (1, 1)
     """(w, h) of the packages, and the depth of a ``torus_3d``; without meaning for ``ring_1d``."""
+    uneven: tuple[tuple[int, ...], ...] = ()
+    """By package and cube how many PEs there are, where these differ; empty where they do not."""
     sip_order: str = "index"
     """How packages are numbered over the grid: ``index``, the first axis fastest, or ``snake``."""
 
@@ -55,6 +58,7 @@ class MachineShape:
             int(p["pes_per_cube"]),
             str(p["inter_sip_pattern"]),
             tuple(int(p[key]) for key in ("sip_grid_w", "sip_grid_h", "sip_grid_d") if key in p),
+            tuple(map(tuple, json.loads(str(p.get("pe_counts", "[]"))))),
             str(p.get("sip_order", "index")),
         )
 
@@ -65,8 +69,17 @@ class MachineShape:
 
     def locations(self) -> list[Location]:
         """Every PE, ascending."""
+        return [
+            (s, c, p)
+            for s in range(self.sips)
+            for c, count in enumerate(self.pes_of(s))
+            for p in range(count)
+        ]
+
+    def pes_of(self, sip: int) -> tuple[int, ...]:
+        """How many PEs each cube of a package has."""
         w, h = self.cube_mesh
-        return [(s, c, p) for s in range(self.sips) for c in range(w * h) for p in range(self.pes)]
+        return self.uneven[sip] if self.uneven else (self.pes,) * (w * h)
 
 
 def neighbours(

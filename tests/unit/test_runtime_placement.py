@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernbench.errors import UsageError
-from kernbench.runtime.placement import SPLITS, DPPolicy, cut, distinct, grid_of, nearest, place
+from kernbench.runtime.placement import SPLITS, DPPolicy, cut, distinct, idle, nearest, place
 
 sizes = st.sampled_from([1, 2, 3, 4, 6, 8])
 
 
 @st.composite
 def placed(draw):
-    """A policy on a machine that is large enough, and a shape that it can place."""
+    """A policy on a machine that is large enough, and a shape."""
     cubes, pes = draw(sizes), draw(sizes)
     policy = DPPolicy(
         draw(st.sampled_from(SPLITS)),
@@ -25,11 +25,7 @@ def placed(draw):
         draw(st.none() | st.integers(1, cubes)),
         draw(st.none() | st.integers(1, pes)),
     )
-    unit = (
-        math.lcm(*(d for n in (policy.num_cubes or cubes, policy.num_pes or pes) for d in (n, *grid_of(n))))
-        ** 2
-    )
-    shape = (unit * draw(st.integers(1, 2)), unit * draw(st.integers(1, 2)))
+    shape = draw(st.integers(1, 40)), draw(st.integers(1, 40))
     return policy, shape, cubes, pes
 
 
@@ -38,7 +34,8 @@ def placed(draw):
 def test_distinct_blocks_tile_the_tensor_and_the_layout(case):
     policy, shape, cubes, pes = case
     shards = place(policy, shape, 2, sip=1, cubes=cubes, pes=pes)
-    assert [s.place for s in shards] == [
+    without = idle(policy, shards, sip=1, cubes=cubes, pes=pes)
+    assert sorted([*[s.place for s in shards], *without]) == [
         (1, c, p) for c in range(policy.num_cubes or cubes) for p in range(policy.num_pes or pes)
     ]
     covered = np.zeros(shape, np.int32)
@@ -103,16 +100,36 @@ def test_cut_is_row_major():
     assert cut(array, shard).ravel().tolist() == [2, 3, 6, 7, 10, 11]
 
 
+@pytest.mark.parametrize("split", ["row_wise", "column_wise"])
+def test_parts_that_differ_are_those_of_pytorch(split):
+    """DTensor gives each the size of the first, until none are left."""
+    axis = 0 if split == "row_wise" else 1
+    for size, sizes in ((10, [3, 3, 3, 1]), (5, [2, 2, 1]), (2, [1, 1])):
+        shape = [7, 7]
+        shape[axis] = size
+        policy = DPPolicy(pe=split)
+        shards = place(policy, shape, 2, sip=0, cubes=1, pes=4)
+        assert [shard.shape[axis] for shard in shards] == sizes
+        assert [shard.offset_bytes for shard in shards] == [14 * sum(sizes[:i]) for i in range(len(sizes))]
+        assert idle(policy, shards, sip=0, cubes=1, pes=4) == {(0, 0, pe) for pe in range(len(sizes), 4)}
+
+
+def test_cubes_may_have_different_numbers_of_pes():
+    shards = place(DPPolicy("row_wise", "row_wise"), (12, 1), 1, sip=0, cubes=2, pes=(3, 2))
+    assert [(s.cube, s.pe, s.shape[0]) for s in shards] == [
+        (0, 0, 2),
+        (0, 1, 2),
+        (0, 2, 2),
+        (1, 0, 3),
+        (1, 1, 3),
+    ]
+    with pytest.raises(UsageError, match="num_pes=3, but the topology has 2 PEs per cube"):
+        place(DPPolicy(num_pes=3), (12, 1), 1, sip=0, cubes=2, pes=(3, 2))
+
+
 @pytest.mark.parametrize(
     ("policy", "shape", "words"),
     [
-        (
-            DPPolicy(pe="column_wise"),
-            (4, 6),
-            ("'w'", "column_wise", "dimension 1", "size 6", "divisible by 4"),
-        ),
-        (DPPolicy(cube="row_wise"), (5, 8), ("row_wise", "2 cubes", "dimension 0", "size 5", "by 2")),
-        (DPPolicy("column_wise", "column_wise"), (8, 4), ("4 PEs", "dimension 1", "size 2", "by 4")),
         (DPPolicy(pe="tiled_row_major"), (8,), ("two dimensions",)),
         (DPPolicy(num_cubes=3), (8, 8), ("num_cubes=3", "2 cubes per SIP")),
         (DPPolicy(num_pes=5), (8, 8), ("num_pes=5", "4 PEs per cube")),

@@ -8,6 +8,7 @@ that was compiled: machines that differ in anything have different ids, by whate
 from __future__ import annotations
 
 import json
+from collections import Counter
 from math import prod
 
 from kernbench import collector
@@ -116,7 +117,11 @@ def _shape(spec: TopologySpec, rows: Rows) -> Properties:
     sips, cubes, pes = (1 + max(numbers) for numbers in zip(*computing, strict=True))
     cubes_in = _array(rows, "chiplet", cubes)
     w, h = cubes_in.sizes if cubes_in and len(cubes_in.sizes) == 2 else (cubes, 1)
+    counts = Counter((sip, cube) for sip, cube, pe in computing if pe >= 0)
+    each = [[counts[sip, cube] for cube in range(cubes) if (sip, cube) in counts] for sip in range(sips)]
+    uneven = len(set(map(tuple, each))) > 1 or len({n for one in each for n in one}) > 1
     return {
+        **({"pe_counts": json.dumps(each)} if uneven else {}),
         "sips": sips,
         "cubes_per_sip": cubes,
         "pes_per_cube": pes,
