@@ -43,10 +43,10 @@ class MachineShape:
     inter_sip: str = "ring_1d"
     sip_grid: tuple[int, ...] = (1, 1)
     """(w, h) of the packages, and the depth of a ``torus_3d``; without meaning for ``ring_1d``."""
-    uneven: tuple[tuple[int, ...], ...] = ()
-    """By package and cube how many PEs there are, where these differ; empty where they do not."""
     sip_order: str = "index"
     """How packages are numbered over the grid: ``index``, the first axis fastest, or ``snake``."""
+    uneven: tuple[tuple[int, ...], ...] = ()
+    """By package and cube how many PEs there are, where these differ; empty where they do not."""
 
     @classmethod
     def of(cls, graph: PropertyGraph) -> MachineShape:
@@ -58,8 +58,8 @@ class MachineShape:
             int(p["pes_per_cube"]),
             str(p["inter_sip_pattern"]),
             tuple(int(p[key]) for key in ("sip_grid_w", "sip_grid_h", "sip_grid_d") if key in p),
-            tuple(map(tuple, json.loads(str(p.get("pe_counts", "[]"))))),
             str(p.get("sip_order", "index")),
+            tuple(map(tuple, json.loads(str(p.get("pe_counts", "[]"))))),
         )
 
     @cached_property
