@@ -24,7 +24,6 @@ cdef class Port(ArbitratedServer):
     cdef readonly bint by_message
     cdef dict inputs
     cdef readonly list requesting
-    cdef list ready, asking
     cdef Py_ssize_t unallocated, last_granted, last_allocated, spread, half
     cdef double next_due
     cdef long long requests
@@ -40,7 +39,7 @@ cdef class Port(ArbitratedServer):
     cdef QueueEntry find(self, InputQueue queue, Packet packet)
     @cython.locals(before=InputQueue, requesting=list, place=Py_ssize_t)
     cdef int at_head(self, InputQueue queue, double time) except -1
-    @cython.locals(queue=InputQueue, entry=QueueEntry, chosen=InputQueue, asking=list, when=double)
+    @cython.locals(queue=InputQueue, entry=QueueEntry, first=InputQueue, chosen=InputQueue, asking=list, when=double)
     cdef object allocate(self, double now)
     @cython.locals(buffer=Buffer, channel=VirtualChannel, packet=Packet)
     cdef int give(self, InputQueue queue, QueueEntry entry, double now) except -1
@@ -52,7 +51,7 @@ cdef class Port(ArbitratedServer):
     cdef Py_ssize_t low(self, QueueEntry entry) except -1
     cdef Py_ssize_t high(self, QueueEntry entry) except -1
     cdef bint beyond(self, QueueEntry entry) except -1
-    @cython.locals(queue=InputQueue, chosen=InputQueue, ready=list, when=double, again=double)
+    @cython.locals(queue=InputQueue, first=InputQueue, chosen=InputQueue, ready=list, when=double, again=double)
     cdef InputQueue arbitrate(self, double now)
     @cython.locals(place=Py_ssize_t, count=Py_ssize_t)
     cdef Py_ssize_t pick(self, list lines, Py_ssize_t last) except -1
@@ -67,6 +66,8 @@ cdef class Port(ArbitratedServer):
         inside=Buffer, following=QueueEntry, port=Port, again=double,
     )
     cdef int sent(self, InputQueue queue, double now, double end, double arrival) except -1
+    @cython.locals(requesting=list, place=Py_ssize_t)
+    cdef int withdraw(self, InputQueue queue) except -1
     @cython.locals(queue=InputQueue, since=double, oldest=double)
     cdef int forget_past(self) except -1
     @cython.locals(entry=QueueEntry, transaction=Transaction, own=VirtualChannel, where=Buffer, here=double,

@@ -112,8 +112,6 @@ class Port(ArbitratedServer):
         self.inputs: dict[Server, Any] = {}
         self.requesting: list[Any] = []
         """The inputs whose head wants this output, by number."""
-        self.ready: list[Any] = []
-        self.asking: list[Any] = []
         self.unallocated = 0
         """Packets at the head of their queues that have no channel yet."""
         self.last_granted = -1
@@ -193,9 +191,9 @@ class Port(ArbitratedServer):
 
     def allocate(self, now: float) -> None:
         """Give free channels to the packets that are at the head of their queues and have none."""
-        asking = self.asking
         while True:
-            asking.clear()
+            first: Any = None
+            asking: Any = None  # a list only where two or more ask
             for queue in self.requesting:
                 entry: QueueEntry = queue.first
                 if entry.channel is not None:
@@ -204,17 +202,21 @@ class Port(ArbitratedServer):
                     self.wake(queue.free)
                     continue
                 when = self.next_channel(entry)
-                if when <= now:
-                    asking.append(queue)
-                else:
+                if when > now:
                     # The link may be taken for longer than the channel (issue_ns).
                     self.wake(when)
-            if not asking:
+                elif first is None:
+                    first = queue
+                elif asking is None:
+                    asking = [first, queue]
+                else:
+                    asking.append(queue)
+            if first is None:
                 return
-            chosen: InputQueue = asking[self.pick(asking, self.last_allocated)]
+            chosen: InputQueue = first if asking is None else asking[self.pick(asking, self.last_allocated)]
             self.last_allocated = chosen.number
             self.give(chosen, chosen.first, now)
-            if len(asking) == 1:
+            if asking is None:
                 return
 
     def give(self, queue: InputQueue, entry: QueueEntry, now: float) -> None:
@@ -290,28 +292,31 @@ class Port(ArbitratedServer):
             if self.requesting:
                 self.wake(self.free)
             return None
-        ready = self.ready
-        ready.clear()
+        first: Any = None
+        ready: Any = None  # a list only where two or more are
         again = _INFINITY
         for queue in self.requesting:
             when = self.ready_from(queue, now)
-            if when <= now:
+            if when > now:
+                if when < again:
+                    again = when
+            elif first is None:
+                first = queue
+            elif ready is None:
+                ready = [first, queue]
+            else:
                 ready.append(queue)
-            elif when < again:
-                again = when
-        if not ready:
+        if first is None:
             if again < _INFINITY:
                 self.wake(again)
             return None
-        chosen: InputQueue = ready[self.pick(ready, self.last_granted)]
+        chosen: InputQueue = first if ready is None else ready[self.pick(ready, self.last_granted)]
         self.last_granted = chosen.number
         return chosen
 
     def pick(self, lines: list[Any], last: int) -> int:
         """The arbiter's choice."""
         count = len(lines)
-        if count == 1:
-            return 0
         place = self.arbiter.pick(lines, last)
         if not 0 <= place < count:
             raise UsageError(
@@ -410,7 +415,7 @@ class Port(ArbitratedServer):
                 inside.leave(end, packet.nbytes, 0.0, 0.0)
         again = end if self.by_message else self.free
         if over or (entry.flit > entry.last and not self.by_message):
-            self.requesting.remove(queue)
+            self.withdraw(queue)
             queue.pop(end)
             if queue.first is not None:
                 following: QueueEntry = queue.first
@@ -423,6 +428,14 @@ class Port(ArbitratedServer):
             self.wake(again)
         if self.log.runs.count:
             self.forget_past()
+
+    def withdraw(self, queue: InputQueue) -> None:
+        """The head of ``queue`` wants this output no longer."""
+        requesting = self.requesting
+        place = 0
+        while requesting[place] is not queue:
+            place += 1
+        del requesting[place]
 
     def forget_past(self) -> None:
         """Forget the runs that nobody stands behind any more."""

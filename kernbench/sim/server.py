@@ -173,5 +173,7 @@ class ArbitratedServer(Server):
 
     def blockers(self, owner: Any, begin: float, end: float) -> int:
         """See :meth:`Server.blockers`; ``end`` is now, and it may have been idle in between."""
+        if self.free <= begin:
+            return 0
         n: int = self.log.blockers(owner, begin, end, self.holder, self.since, self.free)
         return n
