@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NoReturn
 
 import numpy as np
@@ -113,7 +114,7 @@ class Pointer(Address):
 
     __radd__ = __add__
 
-    @property
+    @cached_property
     def local(self) -> Pointer:
         """Pointer to this PE's own shard, with the shard's shape; :class:`KernelError` without one.
 

@@ -14,7 +14,7 @@ Intervals = np.ndarray[Any, np.dtype[np.float64]]
 """A row of when they begin and one of when they end."""
 
 _AT_ONCE = 1 << 16
-"""Intervals that are summed up at a time: of millions there is room for no copies."""
+"""Intervals that are listed at a time: of millions there is room for no copies."""
 
 
 class LaunchTimes:
@@ -58,9 +58,9 @@ def covered_ns(times: Intervals, begin: float, end: float) -> float:
     for first in range(0, len(starts), _AT_ONCE):
         some: Any = slice(first, first + _AT_ONCE)
         some = some if order is None else order[some]
-        start, stop = starts[some], np.minimum(stops[some], end)
-        ends = np.maximum.accumulate(np.concatenate(([reached], stop)))
-        gained = np.where(stop > ends[:-1], stop - np.maximum(start, ends[:-1]), 0.0)
-        covered = float(np.cumsum(np.append(covered, gained))[-1])  # one after the other, unlike np.sum
-        reached = float(ends[-1])
+        for start, until in zip(starts[some].tolist(), stops[some].tolist(), strict=True):
+            stop = until if until < end else end
+            if stop > reached:
+                covered += stop - (start if start > reached else reached)
+                reached = stop
     return covered

@@ -8,8 +8,9 @@ effects, so that it can never see what a later operation wrote; then pending mem
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,8 @@ class DataPlane(Instrument):
         self.op_checks = OpChecks() if verify and check_ops else None
         """Compares every operation that is replayed."""
         self._replay = Executor(replayed, check=self.op_checks) if verify else None
-        self._values: dict[int, Array] = {}
+        self._values: dict[int, Array | Callable[[], Array]] = {}
+        """What is known; of constants and views how it is worked out, as few are asked for."""
         self._launch_of: dict[int, int] = {}
         self._handles_of: dict[int, dict[int, None]] = {}
         self._uses_left: dict[int, int] = {}
@@ -179,7 +181,10 @@ class DataPlane(Instrument):
         A computed value stays pending even after replay: a kernel must not see something else because the
         host has read in the meantime.
         """
-        return self._values.get(handle)
+        value = self._values.get(handle)
+        if callable(value):
+            value = self._values[handle] = value()
+        return value
 
     def kernel_begins(self, launch: int, location: tuple[int, int, int]) -> Thread:
         """A kernel of ``launch`` begins on the PE at ``location``:
@@ -262,14 +267,14 @@ class DataPlane(Instrument):
             offset -= region.nbytes
         return None
 
-    def _known_value(self, op: Op) -> Array | None:
+    def _known_value(self, op: Op) -> Array | Callable[[], Array] | None:
         """The value of ``op``, if it only moves or defines data and everything it moves is concrete."""
         if op.kind not in ("memory", "view", "queue"):
             return None
         inputs: list[Array] = []
         for operand in op.inputs:
             if operand.handle is not None:
-                value = self._values.get(operand.handle)
+                value = self.value(operand.handle)
                 if value is None:
                     return None
             else:
@@ -282,11 +287,7 @@ class DataPlane(Instrument):
                 except FAILURES as error:
                     raise named(op, error) from error
             inputs.append(value)
-        try:
-            value = compute(op, inputs)
-        except FAILURES as error:
-            raise named(op, error) from error
-        return value if "data" in op.params else freeze(value)
+        return partial(_computed, op, inputs) if op.kind == "view" else _computed(op, inputs)
 
     def _waits_for(self, regions: Sequence[Region]) -> Op | None:
         """The operation whose result ``regions`` wait for, if they do."""
@@ -300,6 +301,15 @@ class DataPlane(Instrument):
         """The operation of that number, whether it is over or only in effect."""
         served = self._in_effect.get(op_id)
         return self.log.find(op_id) if served is None else served[0]
+
+
+def _computed(op: Op, inputs: Sequence[Array]) -> Array:
+    """The value of ``op``, read-only."""
+    try:
+        value = compute(op, inputs)
+    except FAILURES as error:
+        raise named(op, error) from error
+    return value if "data" in op.params else freeze(value)
 
 
 def _old(op: Op) -> Op | None:
