@@ -13,7 +13,8 @@ from typing import NamedTuple, TypeVar
 from kernbench.address.interleaving import SharedMemory, shared_memories
 from kernbench.address.layout import address_bits
 from kernbench.address.physical import PhysAddr
-from kernbench.address.requests import PhysicalRequest, by_channel
+from kernbench.address.requests import PhysicalRequest, by_channel, gathered_by_channel
+from kernbench.address.runs import Runs
 from kernbench.address.windows import AddressWindow, whole, windows_of
 from kernbench.errors import AddressError, ConfigError
 from kernbench.pgraph import PropertyGraph
@@ -143,6 +144,25 @@ class AddressMap:
             self._found.clear()
         self._found[pa, nbytes] = requests
         return requests
+
+    def memory_at(self, pa: int) -> int:
+        """Where the memory begins that has the byte at ``pa``, be it one controller's or interleaved."""
+        if pa >= self._dealt_from:
+            return self._dealt_to(pa, 1).base
+        return self._bases[self._find(pa)]
+
+    def gathered(self, runs: Runs) -> list[PhysicalRequest]:
+        """The requests sent for ``runs`` of one memory: one, or one for each controller or channel of it."""
+        first, end = runs.span
+        if first >= self._dealt_from:
+            return self._dealt_to(first, end - first).gathered(runs)
+        component, offset = self.resolve(first)[:2]
+        base = first - offset
+        within = Runs(runs.form, runs.at - base)
+        routers = self._channels.get(component)
+        if routers is None:
+            return [PhysicalRequest(component, first, offset, runs.nbytes, gathered=within)]
+        return gathered_by_channel(component, base, within, self.burst_bytes, routers)
 
     def hbm(self, sip: int, cube: int, slice: int, offset: int) -> int:
         """Address of byte ``offset`` of an HBM slice."""

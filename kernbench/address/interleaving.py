@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from kernbench.address.requests import IN_TURN, PhysicalRequest
+from kernbench.address.runs import Runs, dealt
 from kernbench.address.windows import AddressWindow
 from kernbench.errors import ConfigError
 from kernbench.pgraph import PropertyGraph
@@ -50,6 +51,22 @@ class SharedMemory(NamedTuple):
                 PhysicalRequest(
                     window.component, self.base + start, offset, whole,
                     IN_TURN if found else -1, "", self.granule, count * self.granule, not found,
+                )
+            )  # fmt: skip
+        return found
+
+    def gathered(self, runs: Runs) -> list[PhysicalRequest]:
+        """A request for each controller that ``runs`` touch, by first byte."""
+        count = len(self.members)
+        turn, phase = divmod(runs.at - self.base, self.granule * count)
+        found: list[PhysicalRequest] = []
+        for member, form in dealt(runs.form, phase, self.granule, count, True):
+            window, mine = self.members[member], Runs(form, turn * self.granule)
+            first = mine.span[0]
+            found.append(
+                PhysicalRequest(
+                    window.component, window.base + first, first, form.nbytes,
+                    IN_TURN if found else -1, opens=not found, gathered=mine,
                 )
             )  # fmt: skip
         return found

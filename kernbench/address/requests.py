@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kernbench.address.runs import Runs, dealt
+
 IN_TURN = -2
 """The ``channel`` of a request for more of a run of interleaved memory: it is sent with the one before it."""
 
@@ -20,7 +22,7 @@ class PhysicalRequest:
     and ``""`` for an aggregated request, whose bytes lie one after another. Those of a channel's request lie
     in bursts of ``burst_bytes`` that begin ``stride`` bytes apart. ``opens``: it is the first of the requests
     that stand for one aggregated one, or for one run of interleaved memory, which those behind it without
-    ``opens`` belong to.
+    ``opens`` belong to. ``gathered``: its runs, from the beginning of the component, where it is for many.
     """
 
     def __init__(
@@ -34,6 +36,7 @@ class PhysicalRequest:
         burst_bytes: int = 0,
         stride: int = 0,
         opens: bool = True,
+        gathered: Runs | None = None,
     ) -> None:
         self.component = component
         self.pa = pa
@@ -44,6 +47,7 @@ class PhysicalRequest:
         self.burst_bytes = burst_bytes
         self.stride = stride
         self.opens = opens
+        self.gathered = gathered
 
     def runs(self) -> Iterator[tuple[int, int]]:
         """The request's bytes as ``(pa, nbytes)``, in order of address."""
@@ -81,6 +85,24 @@ def by_channel(
             PhysicalRequest(
                 component, pa + start - offset, start, size,
                 channel, routers[channel], burst_bytes, count * burst_bytes, burst == first,
+            )
+        )  # fmt: skip
+    return requests
+
+
+def gathered_by_channel(
+    component: str, base: int, runs: Runs, burst_bytes: int, routers: Sequence[str]
+) -> list[PhysicalRequest]:
+    """As :func:`by_channel`, for ``runs`` of a slice that begins at physical address ``base``."""
+    count = len(routers)
+    requests: list[PhysicalRequest] = []
+    for channel, form in dealt(runs.form, runs.at % (count * burst_bytes), burst_bytes, count, False):
+        mine = Runs(form, runs.at)
+        first = mine.span[0]
+        requests.append(
+            PhysicalRequest(
+                component, base + first, first, form.nbytes, channel, routers[channel],
+                opens=not requests, gathered=mine,
             )
         )  # fmt: skip
     return requests

@@ -112,6 +112,9 @@ def begin(
         transaction = system.open(kind, path, request.nbytes, t_submit, op, is_write)
         transaction.address = request.offset
         transaction.channel = request.channel
+        if request.gathered is not None:
+            memory = system.component(request.component)
+            transaction.gathered = memory.gather(request.gathered, request.channel)  # type: ignore[attr-defined]
         transaction.ids = ids
         if request.opens or request.channel < 0:
             piece = []

@@ -10,7 +10,7 @@ cimport cython
 
 cdef class Job:
     cdef public Op op
-    cdef public object kind, runs, done, served
+    cdef public object kind, runs, done, served, regions
     cdef public list requests
     cdef public bint is_write
     cdef public long long nbytes
@@ -53,7 +53,7 @@ cdef class EngineGroup:
 
 cdef class DmaEngines:
     cdef readonly Component owner
-    cdef readonly object counts, traffic, requests
+    cdef readonly object counts, traffic, requests, gathered
     cdef public double translation_ns
     cdef object _source, _sink, _used
     cdef set _reached

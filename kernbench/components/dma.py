@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from math import inf
 
 from kernbench.address.requests import PhysicalRequest
+from kernbench.address.runs import Runs
 from kernbench.components.access import begin, regions_of, send
 from kernbench.components.base import Component
 from kernbench.errors import AddressError
@@ -46,12 +47,17 @@ class Job:
         self.is_write = kind.endswith("_write")
         self.runs = runs
         self.nbytes = 0
-        for _, nbytes in runs:
-            self.nbytes += nbytes
+        if isinstance(runs, Runs):
+            self.nbytes = runs.nbytes
+        else:
+            for _, nbytes in runs:
+                self.nbytes += nbytes
         self.done = done
         self.served = served
         self.requests: list[PhysicalRequest] = []
         """The requests sent for it, once its addresses are translated."""
+        self.regions: Sequence[Region] | None = None
+        """Its physical bytes, where they are many runs."""
         self.open = 0
         self.unserved = 0
         self.t_first = inf
@@ -169,6 +175,7 @@ class DmaEngines:
         owner: the component that sends.
         traffic: kind of traffic of its transactions.
         requests: what to send for ``(address, nbytes)``.
+        gathered: what to send for many runs in one access, and their physical bytes; None: never.
         reading: engines for reads.
         writing: engines for writes.
         outstanding: jobs in flight of each engine.
@@ -187,6 +194,7 @@ class DmaEngines:
         reading: int,
         writing: int,
         outstanding: int,
+        gathered: Callable[[Runs], tuple[list[PhysicalRequest], Sequence[Region]]] | None = None,
         translation_ns: float = 0.0,
         used: Callable[[bool, float], None] | None = None,
         source: Callable[[Job], float] | None = None,
@@ -198,6 +206,7 @@ class DmaEngines:
         self.counts = EngineCounts(reading, writing, outstanding, translation_ns)
         self.traffic = traffic
         self.requests = requests
+        self.gathered = gathered
         self.translation_ns = translation_ns
         self._used = used
         self._reached: set[tuple[str, str]] = set()
@@ -279,7 +288,10 @@ class DmaEngines:
 
     def _translated(self, job: Job, engine: DmaEngine, group: EngineGroup) -> None:
         clock = self.owner.clock
-        if len(job.runs) == 1:
+        if isinstance(job.runs, Runs):
+            assert self.gathered is not None
+            job.requests, job.regions = self.gathered(job.runs)
+        elif len(job.runs) == 1:
             job.requests = self.requests(*job.runs[0])
         else:
             job.requests = [request for run in job.runs for request in self.requests(*run)]
@@ -302,7 +314,8 @@ class DmaEngines:
         owner, op, slot = self.owner, job.op, job.slot
         assert slot is not None
         if op.kind == "memory":
-            _name_memory(op, job.is_write, regions_of(job.requests))
+            regions = regions_of(job.requests) if job.regions is None else job.regions
+            _name_memory(op, job.is_write, regions)
         elif op.kind == "tile":
             op.moved = regions_of(job.requests)
         sent = begin(owner, self.traffic, job.kind, job.requests, job.t_ready, op.id, job.is_write)
@@ -376,7 +389,7 @@ def _no_bytes(owner: Component, runs: Sequence[tuple[int, int]]) -> AddressError
     return AddressError(f"'{owner.resource}': a transfer of 0 bytes ({at}); move at least one byte")
 
 
-def _name_memory(op: Op, is_write: bool, regions: tuple[Region, ...]) -> None:
+def _name_memory(op: Op, is_write: bool, regions: Sequence[Region]) -> None:
     """Loads and stores of a kernel name their memory; plain traffic has no operand to name."""
     operand = op.output if is_write else next(iter(op.inputs), None)
     if operand is not None:

@@ -24,8 +24,14 @@ cdef class HbmSlice(Memory):
     cpdef double served(self, Packet packet, long long flit, double time, bint writing) except? -1.0
     cpdef long long channel_at(self, long long address) except -1
     @cython.locals(
-        transaction=Transaction, channel=Channel, index="long long", step="long long", direction=int,
+        transaction=Transaction, channel=Channel, index="long long", step="long long", done=double,
     )
     cpdef double burst(self, Packet packet, long long flit, double time, bint writing) except? -1.0
+    @cython.locals(
+        transaction=Transaction, channel=Channel, places=list, ends=list, number=Py_ssize_t, last=double, done=double,
+    )
+    cpdef double bursts(self, Packet packet, long long flit, double time, bint writing) except? -1.0
+    @cython.locals(duration=double, direction=int, done=double)
+    cdef double serve(self, Channel channel, Transaction transaction, double time, bint writing) except? -1.0
     @cython.locals(i=Py_ssize_t, channel=Server)
     cpdef object leave(self, double time, long long nbytes, double busy_ns, double wait_ns)

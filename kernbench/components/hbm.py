@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from math import fsum
 from typing import Any
 
+from kernbench.address.runs import Gathered, Runs, bursts_of
 from kernbench.components.memory import Memory
 from kernbench.components.system import System
 from kernbench.pgraph import Node
 from kernbench.sim.columns import Doubles
 from kernbench.sim.node import COMMITS
 from kernbench.sim.server import Server
-from kernbench.sim.transaction import Packet
+from kernbench.sim.transaction import Packet, Transaction
 
 _COMMITS = COMMITS
 
@@ -102,6 +103,13 @@ class HbmSlice(Memory):
             return Memory.served(self, packet, flit, time, writing)
         return self.burst(packet, flit, time, writing)
 
+    def gather(self, runs: Runs, channel: int) -> Gathered:
+        """See :meth:`Memory.gather`; its places are channels."""
+        mask = 0 if channel >= 0 else self.mask
+        bursts = bursts_of(runs.form, runs.at % self.period, self.shift, self.flit_bytes, mask)
+        places = [channel] * len(bursts.sizes) if channel >= 0 else (bursts.places & mask).tolist()
+        return Gathered(runs, places, bursts)
+
     def channel_at(self, address: int) -> int:
         """Number of the channel that has the burst at an address."""
         return (address >> self.shift) & self.mask
@@ -109,6 +117,8 @@ class HbmSlice(Memory):
     def burst(self, packet: Packet, flit: int, time: float, writing: bool) -> float:
         """When the channel of a flit, which is then ``by``, has served it."""
         transaction = packet.transaction
+        if transaction.gathered is not None:
+            return self.bursts(packet, flit, time, writing)
         index = transaction.channel
         step = 1
         if index < 0:
@@ -117,6 +127,36 @@ class HbmSlice(Memory):
         elif index > self.mask:
             raise IndexError(f"'{self.resource}' has no channel {index}")
         channel: Channel = self.channels[index]
+        done = self.serve(channel, transaction, time, writing)
+        channel.bytes += self.flit_bytes if flit != packet.last else packet.last_bytes
+        if flit < step:
+            channel.arrive(time)
+        if flit + step > packet.last:
+            channel.leave(done, 0, 0.0, 0.0)
+        self.by = channel
+        return done
+
+    def bursts(self, packet: Packet, flit: int, time: float, writing: bool) -> float:
+        """As :meth:`burst`, of a flit of many runs: when the last of its bursts is served."""
+        transaction = packet.transaction
+        gathered: Gathered = transaction.gathered
+        places, ends = gathered.places, gathered.ends
+        last = time
+        for number in range(ends[flit - 1] if flit else 0, ends[flit]):
+            channel: Channel = self.channels[places[number]]
+            done = self.serve(channel, transaction, time, writing)
+            channel.bytes += gathered.sizes[number]
+            if gathered.opens[number]:
+                channel.arrive(time)
+            if gathered.closes[number]:
+                channel.leave(done, 0, 0.0, 0.0)
+            if done > last:
+                last = done
+                self.by = channel
+        return last
+
+    def serve(self, channel: Channel, transaction: Transaction, time: float, writing: bool) -> float:
+        """When ``channel`` has served a burst that stands there from ``time`` on."""
         duration = self.burst_ns
         direction = 1 if writing else 0
         if channel.direction != direction:
@@ -125,13 +165,15 @@ class HbmSlice(Memory):
             channel.direction = direction
         done = channel.occupy(time, duration, transaction) + duration
         channel._busy_ns += duration
-        channel.bytes += self.flit_bytes if flit != packet.last else packet.last_bytes
-        if flit < step:
-            channel.arrive(time)
-        if flit + step > packet.last:
-            channel.leave(done, 0, 0.0, 0.0)
-        self.by = channel
         return done
+
+    def dealt_runs(self, runs: Runs, channel: int) -> dict[int, int]:
+        """As :meth:`dealt`, of many runs."""
+        gathered = self.gather(runs, channel)
+        found: dict[int, int] = {}
+        for place, size in zip(gathered.places, gathered.sizes, strict=True):
+            found[place] = found.get(place, 0) + size
+        return found
 
     def dealt(self, address: int, nbytes: int, channel: int) -> dict[int, int]:
         """Bytes of a transaction at each channel that it uses, by number: see :meth:`burst`."""

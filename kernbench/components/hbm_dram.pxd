@@ -45,9 +45,9 @@ cdef class DramSlice(HbmSlice):
     cdef (long long, long long) _split(self, long long line) except *
     @cython.locals(
         part=FlitRequest, size="long long", first="long long", end="long long", came="long long", line="long long",
-        last="long long", made=list, index="long long", inner="long long", place="long long",
+        last="long long", at="long long", moved="long long", transaction=Transaction, made=list, index="long long", inner="long long", place="long long",
         channel=SliceChannel, bank=Bank, row="long long", bit="long long", found=bint, burst=Burst,
-        number="long long", server=PseudoChannel, low="long long",
+        number="long long", server=PseudoChannel,
     )
     cpdef object submit(self, MemoryRequest asked, Packet packet, long long flit, double time, bint write)
     @cython.locals(asked=MemoryRequest, answer=Packet, fabric=Fabric, transaction=Transaction, ready=double, following=FlitRequest)

@@ -7,9 +7,11 @@ when the last burst that it touches is. Data leave in order, each flit when it a
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from math import ceil
 from typing import Any
 
+from kernbench.address.runs import Gathered, Runs, bursts_of
 from kernbench.components.dram_bus import PseudoChannel
 from kernbench.components.dram_channel import DramChannel
 from kernbench.components.dram_places import COLUMN_BITS, COLUMN_MASK, places
@@ -170,19 +172,37 @@ class DramSlice(HbmSlice):
         for number in range(asked.answer.last + 1):
             self.submit(asked, asked.answer, number, inside, False)
 
+    def gather(self, runs: Runs, channel: int) -> Gathered:
+        """See :meth:`Memory.gather`; its places are numbers of bursts."""
+        phase, first = runs.at & (self.burst_bytes - 1), runs.at >> self.burst_shift
+        bursts = bursts_of(runs.form, phase, self.burst_shift, self.flit_bytes, 0)
+        return Gathered(runs, (bursts.places + first).tolist(), bursts)
+
     def submit(self, asked: MemoryRequest, packet: Packet, flit: int, time: float, write: bool) -> None:
         """A flit stands at the array at ``time``: ask its channel for the bursts that it touches."""
         part = FlitRequest(asked, flit)
         asked.parts[flit] = part
-        size = packet.last_bytes if flit == packet.last else self.flit_bytes
-        first = asked.packet.transaction.address + flit * self.flit_bytes
-        end = first + size
         came = ceil(time / self.tick_ns - 1e-6)
-        line = first >> self.burst_shift
-        last = (end - 1 if size else first) >> self.burst_shift
-        part.left = last - line + 1
+        transaction = asked.packet.transaction
+        gathered = transaction.gathered
+        first = end = line = 0
+        if gathered is None:
+            size = packet.last_bytes if flit == packet.last else self.flit_bytes
+            first = transaction.address + flit * self.flit_bytes
+            end = first + size
+            line = at = first >> self.burst_shift
+            last = (end - 1 if size else first) >> self.burst_shift
+        else:
+            at, last = gathered.ends[flit - 1] if flit else 0, gathered.ends[flit] - 1
+        part.left = last - at + 1
         made: list[Burst] = []
-        while line <= last:
+        while at <= last:
+            if gathered is None:
+                line = at
+                moved = min(end, (line + 1) << self.burst_shift) - max(first, line << self.burst_shift)
+            else:
+                line = gathered.places[at]
+                moved = gathered.sizes[at]
             index, inner = self._split(line)
             place = self.places[inner & self.low_mask]
             channel: SliceChannel = self.dram[index]
@@ -191,7 +211,7 @@ class DramSlice(HbmSlice):
             bit = 1 << (place & COLUMN_MASK)
             found = False
             for burst in made:
-                if burst.bank is bank and burst.row == row:
+                if burst.bank is bank and burst.row == row and not burst.mask & bit:
                     burst.mask |= bit
                     burst.count += 1
                     burst.left += 1
@@ -202,13 +222,12 @@ class DramSlice(HbmSlice):
                 channel.arm(came)
             number = bank.pseudo.number
             server: PseudoChannel = channel.servers[number]
-            low = max(first, line << self.burst_shift)
-            server.bytes += min(end, (line + 1) << self.burst_shift) - low
+            server.bytes += moved
             number += index * self.width
             if asked.states[number] is None:
                 asked.states[number] = ChannelState(came)
                 server.arrive(time)
-            line += 1
+            at += 1
 
     def _split(self, line: int) -> tuple[int, int]:
         """Which channel has the burst number ``line`` of the slice, and which burst it is there."""
@@ -219,14 +238,26 @@ class DramSlice(HbmSlice):
     def dealt(self, address: int, nbytes: int, channel: int) -> dict[int, int]:
         """See :meth:`HbmSlice.dealt`; the address alone says where each burst lies, as in :meth:`submit`."""
         end = address + nbytes
+        lines = range(address >> self.burst_shift, ((max(end - 1, address)) >> self.burst_shift) + 1)
+        sizes = [
+            min(end, (line + 1) << self.burst_shift) - max(address, line << self.burst_shift)
+            for line in lines
+        ]
+        return self._dealt(lines, sizes)
+
+    def dealt_runs(self, runs: Runs, channel: int) -> dict[int, int]:
+        """See :meth:`HbmSlice.dealt_runs`."""
+        gathered = self.gather(runs, channel)
+        return self._dealt(gathered.places, gathered.sizes)
+
+    def _dealt(self, lines: Sequence[int], sizes: Sequence[int]) -> dict[int, int]:
+        """The bytes of each channel, of so many at each burst."""
         found: dict[int, int] = {}
-        for line in range(address >> self.burst_shift, ((max(end - 1, address)) >> self.burst_shift) + 1):
+        for line, size in zip(lines, sizes, strict=True):
             index, inner = self._split(line)
             bank: Bank = self.dram[index].banks[self.places[inner & self.low_mask] >> COLUMN_BITS]
             number = bank.pseudo.number + index * self.width
-            first = max(address, line << self.burst_shift)
-            last = min(end, (line + 1) << self.burst_shift)
-            found[number] = found.get(number, 0) + last - first
+            found[number] = found.get(number, 0) + size
         return found
 
     def part_done(self, part: FlitRequest) -> None:

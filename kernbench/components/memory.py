@@ -10,6 +10,7 @@ have served a flit says so (:meth:`Memory.served`). One that decides later (DRAM
 
 from __future__ import annotations
 
+from kernbench.address.runs import Gathered, Runs
 from kernbench.components.base import Component
 from kernbench.components.system import System
 from kernbench.pgraph import Node
@@ -41,6 +42,10 @@ class Memory(Component):
         """See :meth:`Server.reset`."""
         Component.reset(self)
         self.by: Server = self
+
+    def gather(self, runs: Runs, channel: int) -> Gathered:
+        """One access to many runs; ``channel`` has them all, or addresses say which (-1)."""
+        return Gathered(runs, [])
 
     def entry(self, packet: Packet) -> float:
         """What ``packet`` pays before it is at the array, ns."""

@@ -143,6 +143,7 @@ class PeCpu(PeComponent):
             launch.id,
             device_counts=self._device_counts,
             queues=self._ipcq.queues,
+            run_ahead=bool(self.node.properties.get("run_ahead", False)),
         )
         try:
             self._kernel = launch.kernel.start(context)

@@ -57,6 +57,7 @@ class PeDma(PeComponent):
             self,
             Traffic.PE_DMA,
             translator.requests,
+            gathered=translator.gathered,
             reading=self.integer("read_engines"),
             writing=self.integer("write_engines"),
             outstanding=self.integer("outstanding"),

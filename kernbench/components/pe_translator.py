@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 from kernbench.address import Baaw, PageTable, PhysicalRequest
+from kernbench.address.runs import Runs, joined
 from kernbench.components.pe_component import PeComponent
 from kernbench.components.system import System
 from kernbench.errors import AddressError
@@ -37,6 +39,27 @@ class Translator(PeComponent, ABC):
     @abstractmethod
     def requests(self, address: int, nbytes: int) -> list[PhysicalRequest]:
         """The requests to memory for ``nbytes`` at ``address``: they determine the time."""
+
+    def gathered(self, runs: Runs) -> tuple[list[PhysicalRequest], Sequence[Region]]:
+        """The requests of one access to many runs, one a controller or channel, and their physical bytes.
+
+        What is between the runs belongs to the same tensor, and is mapped as they are.
+        """
+        addresses, (at, end) = self.system.addresses, runs.span
+        found: dict[int, list[Runs]] = {}
+        parts: list[Runs] = []
+        for pa, nbytes in self.extents(at, end - at):
+            for start, size in addresses.split(pa, nbytes):
+                begin = at - runs.at
+                form = runs.form.between(begin, begin + size)
+                if form is not None:
+                    parts.append(Runs(form, start - begin))
+                    found.setdefault(addresses.memory_at(start), []).append(parts[-1])
+                at += size
+        requests = [request for mine in found.values() for request in addresses.gathered(joined(mine))]
+        if len(parts) == 1:
+            return requests, parts[0]
+        return requests, tuple([region for part in parts for region in part])
 
     @abstractmethod
     def install(self, message: MapMessage) -> None:

@@ -16,6 +16,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from kernbench.address.free_list import Block
+from kernbench.address.runs import meet, span
 from kernbench.kernels import arguments
 from kernbench.kernels.handles import TensorHandle
 from kernbench.kernels.issue import ValueOf, ValueSource
@@ -182,15 +183,15 @@ class AheadLanguage(Language):
 
     def _overlapping(self, command: Load | Store, done: Completion) -> list[Completion]:
         """Stores, or for a store all accesses, of the same bytes that are under way; all of a fence's."""
-        runs = sorted(command.runs)
-        low, high = runs[0][0], max(start + size for start, size in runs)
+        runs = command.runs
+        low, high = span(runs)
         writes, fence = isinstance(command, Store), "fence" in command.op.params
         self._touched = [one for one in self._touched if not one.done.done]
         after = [
             one.done
             for one in self._touched
             if fence
-            or ((writes or one.writes) and one.low < high and low < one.high and _common(one.runs, runs))
+            or ((writes or one.writes) and one.low < high and low < one.high and meet(one.runs, runs))
         ]
         if self._fence is not None and not self._fence.done:
             after.append(self._fence)
@@ -268,17 +269,3 @@ class AheadLanguage(Language):
 
 def _worked_out(op: Op, values: Sequence[Any]) -> np.ndarray[Any, Any]:
     return compute(op, [value() if callable(value) else value for value in values])
-
-
-def _common(a: Sequence[tuple[int, int]], b: Sequence[tuple[int, int]]) -> bool:
-    """Whether two ascending lists of runs have a byte in common."""
-    i = j = 0
-    while i < len(a) and j < len(b):
-        (start, size), (other, length) = a[i], b[j]
-        if start < other + length and other < start + size:
-            return True
-        if start + size < other + length:
-            i += 1
-        else:
-            j += 1
-    return False

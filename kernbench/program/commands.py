@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
+from kernbench.address.runs import span
 from kernbench.dtypes import dtype
 from kernbench.program.carriers import Interpreter, Pe, Queues, Scheduler
 from kernbench.program.computing import Command as Command
@@ -57,7 +58,7 @@ class Transfer(Command):
     """Move bytes between the PE and ``runs`` of ``(address, bytes)`` in memory (blocking)."""
 
     op: Op
-    runs: tuple[tuple[int, int], ...]
+    runs: Sequence[tuple[int, int]]
     kind: ClassVar[str]
 
     def check(self, scheduler: Scheduler, queues: Queues) -> None:
@@ -211,9 +212,9 @@ class Ahead(Command):
     def check(self, scheduler: Scheduler, queues: Queues) -> None:
         """See :class:`Command`. Runs ascend and lie in one tensor: what is between them is as they are."""
         runs = self.command.runs
-        if len(runs) > 1:
-            first, (last, size) = runs[0][0], runs[-1]
-            scheduler.check_runs(((first, last + size - first),))
+        if runs:
+            first, end = span(runs)
+            scheduler.check_runs(((first, end - first),))
         else:
             self.command.check(scheduler, queues)
 
@@ -255,6 +256,8 @@ class PeContext:
     """The PE's queues by direction."""
     device_counts: tuple[int, int, int] = (1, 1, 1)
     """PEs in a cube, cubes in a SIP and SIPs of the machine."""
+    run_ahead: bool = False
+    """Whether kernels of `kernbench.tl` go on while their commands are carried out; those of Triton do."""
 
 
 class RunningKernel(Protocol):

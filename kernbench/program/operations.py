@@ -9,14 +9,10 @@ operation wrote over.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Sequence
+from typing import Any, Protocol
 
-
-class Region(NamedTuple):
-    """A run of bytes at a physical address (51-bit, ADR-0001)."""
-
-    addr: int
-    nbytes: int
+from kernbench.address.runs import Region as Region
 
 
 class Operand:
@@ -33,11 +29,11 @@ class Operand:
         dtype: str,
         handle: int | None = None,
         address: int | None = None,
-        regions: tuple[Region, ...] = (),
+        regions: Sequence[Region] = (),
     ) -> None:
         self.describe(shape, dtype, handle)
         self.address = address
-        self.regions = regions
+        self.regions: Sequence[Region] = regions
 
     def describe(self, shape: tuple[int, ...], dtype: str, handle: int | None) -> None:
         """Make it the value of a handle."""

@@ -278,9 +278,8 @@ class DataPlane(Instrument):
                 if value is None:
                     return None
             else:
-                for region in operand.regions:
-                    if self.memory.pending(region) is not None:
-                        return None
+                if self.memory.waits(operand.regions):
+                    return None
                 try:
                     dtype = dtypes.dtype(operand.dtype).numpy
                     value = self.memory.gather(operand.regions, operand.shape, dtype)

@@ -5,6 +5,7 @@ cimport cython
 
 cdef class AccessMap:
     cdef ExtentMap _accesses
+    cdef object _reads
 
     @cython.locals(
         touched=list, addr="long long", end="long long", position="long long", extent=Extent, writer="long long"

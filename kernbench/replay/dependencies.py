@@ -14,7 +14,9 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from kernbench.address.extent_map import Extent, ExtentMap
+from kernbench.address.runs import Runs
 from kernbench.program.operations import Op, Region
+from kernbench.replay.late_reads import LateReads
 
 DATA_HAZARDS: Final = frozenset({"handle", "part", "raw", "war", "waw"})
 """Hazards that order data; the others order time only."""
@@ -35,6 +37,7 @@ class AccessMap:
 
     def __init__(self) -> None:
         self._accesses = ExtentMap(lambda access, _begin, _end: access)
+        self._reads: LateReads[int] = LateReads()
 
     def __len__(self) -> int:
         """Number of runs of bytes that are kept apart."""
@@ -59,11 +62,29 @@ class AccessMap:
             touched.append(Extent(position, end, (-1, (op, None))))
         self._accesses.replace(addr, end, touched)
 
+    def read_runs(self, runs: Runs, op: int, found: dict[Dependency, None]) -> None:
+        """As :meth:`read`, of many runs: whom ``op`` keeps from writing is worked out when somebody does."""
+        start, end = runs.span
+        writers = {extent.value[0] for extent in self._accesses.overlapping(start, end)}
+        if self._accesses.gaps(start, end):
+            writers.add(-1)
+        if len(writers) > 1:  # which of them depends on the run
+            for region in runs:
+                self.read(region, op, found)
+            return
+        for writer in writers:
+            if writer >= 0:
+                found[(writer, "raw")] = None
+        self._reads.add(runs, op)
+
     def write(self, region: Region, op: int, found: dict[Dependency, None]) -> None:
         """Record that ``op`` writes ``region``; add the readers and writers it must not overtake."""
         addr, end = region.addr, region.addr + region.nbytes
         if end <= addr:
             return
+        for runs, reader in self._reads.take(addr, end):
+            for one in runs:
+                self.read(one, reader, {})
         seen: set[int] = set()
         for extent in self._accesses.overlapping(addr, end):
             writer, readers = extent.value
@@ -116,6 +137,9 @@ class DependencyBuilder:
                 # What an operation puts together from parts of its own ends with the last of them.
                 if (maker, "part") not in found:
                     found[(maker, "handle")] = None
+            if isinstance(operand.regions, Runs):
+                self._memory.read_runs(operand.regions, me, found)
+                continue
             for region in operand.regions:
                 self._memory.read(region, me, found)
         output = op.output

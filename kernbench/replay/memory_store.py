@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernbench.address import ADDRESS_BITS, ExtentMap
+from kernbench.address.runs import Runs
 from kernbench.errors import AddressError, VerificationError
 from kernbench.program.operations import Region
 from kernbench.replay.tensor_names import TensorNames
@@ -91,6 +92,10 @@ class SimulatedMemory:
     def gather(self, regions: Iterable[Region], shape: Sequence[int], dtype: npt.DTypeLike) -> Array:
         """The array, read-only, whose bytes (row-major) are those of ``regions`` in turn."""
         wanted = np.dtype(dtype)
+        if isinstance(regions, Runs):
+            found = self._rows(regions)
+            if found is not None:
+                return _as_array(found, shape, wanted)
         regions = self._join(regions, math.prod(shape) * wanted.itemsize)
         parts = [self._get(addr, nbytes) for addr, nbytes in regions]
         if len(parts) == 1:
@@ -98,6 +103,19 @@ class SimulatedMemory:
         joined = np.concatenate(parts) if parts else np.empty(0, np.uint8)
         joined.flags.writeable = False
         return _as_array(joined, shape, wanted)
+
+    def _rows(self, runs: Runs) -> Bytes | None:
+        """The bytes of runs as far apart as each other, where one array has them all."""
+        start, end = runs.span
+        extent = self._bytes.at(start)
+        if not runs.form.step or extent is None or extent.end < end:
+            return None
+        data: Bytes = extent.value
+        shape = len(runs), int(runs.form.sizes[0])
+        rows = np.lib.stride_tricks.as_strided(data[start - extent.start :], shape, (runs.form.step, 1))
+        found = rows.reshape(-1)
+        found.flags.writeable = False
+        return found
 
     def forget(self, region: Region) -> None:
         """Make ``region`` unwritten again (its memory was freed): neither bytes nor pending writers."""
@@ -119,6 +137,12 @@ class SimulatedMemory:
         """The operation (the one of highest id) that a byte of ``region`` waits for, if any."""
         found = self._pending.overlapping(*self._range(*region))
         return max(extent.value for extent in found) if found else None
+
+    def waits(self, regions: Sequence[Region]) -> bool:
+        """Whether any of ``regions`` is pending."""
+        if isinstance(regions, Runs) and not self._pending.overlapping(*regions.span):
+            return False
+        return any(self.pending(region) is not None for region in regions)
 
     def _put(self, addr: int, data: Bytes) -> None:
         start, end = self._range(addr, data.size)

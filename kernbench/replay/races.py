@@ -19,8 +19,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from kernbench.address import Extent, ExtentMap
+from kernbench.address.runs import Runs
 from kernbench.errors import VerificationError
 from kernbench.program.operations import Op, Operand, Order, Region
+from kernbench.replay.late_reads import LateReads
 from kernbench.replay.tensor_names import TensorNames
 
 Location = tuple[int, int, int]
@@ -218,6 +220,7 @@ class RaceDetector:
         self._names = names
         self._seen: set[tuple[str, str, str]] = set()
         self._history = ExtentMap(lambda history, _begin, _end: history)
+        self._reads: LateReads[Access] = LateReads()
         self._last: dict[Location, Thread] = {}
         self._threads: dict[int, list[Thread]] = {}
         self._beginnings: dict[int, Knowledge] = {}
@@ -306,7 +309,7 @@ class RaceDetector:
         if order is None:
             if op.output is not None:
                 for region in op.output.regions:  # the host's, while no kernel runs
-                    self._history.remove(region.addr, region.addr + region.nbytes)
+                    self.forget(region)
             return
         if not _touches_memory(op):
             return
@@ -334,22 +337,37 @@ class RaceDetector:
                         thread.join(write.order)
 
     def forget(self, region: Region) -> None:
-        """The memory at ``region`` was freed."""
+        """What was done to ``region`` is of no account any more: it was freed, or all accesses are over."""
+        self._settle(region)
         self._history.remove(region.addr, region.addr + region.nbytes)
 
     def _read(self, operand: Operand, mine: Access) -> None:
         if mine.order.volatile:
             return
-        for region in operand.regions:
-            for here, history in self._also(
-                region, lambda h: _History(h.write, _with(h.reads, mine), h.atomics)
-            ):
+        regions = operand.regions
+        if isinstance(regions, Runs):
+            near = self._history.overlapping(*regions.span)
+            if all(_ordered(write, mine) for extent in near for write in extent.value.writes):
+                self._reads.add(regions, mine)
+                return
+        for region in regions:
+            for here, history in self._also_read(region, mine):
                 for write in history.writes:
                     if not _ordered(write, mine):
                         self._report("write-read", write, mine, here)
 
+    def _also_read(self, region: Region, mine: Access) -> list[tuple[Region, _History]]:
+        return self._also(region, lambda h: _History(h.write, _with(h.reads, mine), h.atomics))
+
+    def _settle(self, region: Region) -> None:
+        """Enter the reads near ``region`` that have not been."""
+        for runs, mine in self._reads.take(region.addr, region.addr + region.nbytes):
+            for one in runs:
+                self._also_read(one, mine)
+
     def _change(self, region: Region, mine: Access) -> None:
         """An atomic access."""
+        self._settle(region)
         for here, history in self._also(region, lambda h: _History(h.write, h.reads, _with(h.atomics, mine))):
             if history.write is not None and not _ordered(history.write, mine):
                 self._report("write-write", history.write, mine, here)
@@ -379,6 +397,7 @@ class RaceDetector:
         addr, end = region.addr, region.addr + region.nbytes
         if end <= addr:
             return
+        self._settle(region)
         for extent in self._history.clipped(addr, end):
             here, history = Region(extent.start, extent.end - extent.start), extent.value
             for write in history.writes:
@@ -414,6 +433,8 @@ def _with(before: tuple[Access, ...], mine: Access) -> tuple[Access, ...]:
     if not before:
         return (mine,)
     own, alone = mine.order.thread, not mine.order.releases
+    if any(one.order.thread == own and one.order.epoch > mine.order.epoch for one in before):
+        return before  # a read that is entered late
     kept = [one for one in before if one.order.thread != own or (alone and one.order.releases)]
     return (*kept, mine)
 

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple, NoReturn
 
 import numpy as np
 
+from kernbench.address.runs import Runs
 from kernbench.errors import KernBenchError
 from kernbench.program.computing import CallSite
 from kernbench.program.operations import Op, Operand, Region
@@ -259,10 +260,14 @@ class Recorder(StageRows):
     def add_operand(self, position: int, operand: Operand) -> tuple[int, ...]:
         """A row for one operand; returns its shape."""
         regions = 0
-        for addr, nbytes in operand.regions:
-            self.regions.integer(addr)
-            self.regions.integer(nbytes)
-            regions += 1
+        if isinstance(operand.regions, Runs):
+            regions = len(operand.regions)
+            self.regions.integers(operand.regions.table())
+        else:
+            for addr, nbytes in operand.regions:
+                self.regions.integer(addr)
+                self.regions.integer(nbytes)
+                regions += 1
         rows, handle, address, shape = self.operands, operand.handle, operand.address, operand.shape
         rows.pair(position, regions)
         rows.integer(NONE if handle is None else handle)
@@ -291,9 +296,17 @@ class Recorder(StageRows):
     def add_access(self, op: int, regions: Iterable[Region], names: TensorNames, is_write: bool) -> None:
         """A row for each tensor that ``regions`` touch; bytes that belong to none are left out."""
         found: dict[int, tuple[int, int]] = {}
+        shard: NamedShard
+        if isinstance(regions, Runs):
+            start, end = regions.span
+            parts = names.parts(start, end)
+            if len(parts) == 1 and parts[0].start == start and parts[0].end == end:
+                shard = parts[0].value
+                found[shard.number] = shard.offset + start - shard.addr, regions.nbytes
+                regions = ()
         for addr, nbytes in regions:
             for part in names.parts(addr, addr + nbytes):
-                shard: NamedShard = part.value
+                shard = part.value
                 offset, size = shard.offset + part.start - shard.addr, part.end - part.start
                 before = found.get(shard.number)
                 found[shard.number] = (

@@ -53,6 +53,10 @@ class Words:
         """The next value is a whole number below 2^63."""
         self._data += _LONG.pack(value)
 
+    def integers(self, values: Any) -> None:
+        """The next values are those of an array of whole numbers of eight bytes."""
+        self._data += values.tobytes()
+
     def number(self, value: float) -> None:
         """The next value is a float."""
         self._data += _DOUBLE.pack(value)

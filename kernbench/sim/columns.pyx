@@ -78,6 +78,10 @@ cdef class Words(Block):
         self.used += 8
         return 0
 
+    def integers(self, values):
+        cdef bytes data = values.tobytes()
+        self.append(<char*>data, len(data))
+
     cpdef int number(self, double value) except -1:
         if self.used + 8 > self.room:
             self.reserve(8)

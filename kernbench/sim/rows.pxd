@@ -18,13 +18,13 @@ cdef class StageRows:
     )
 
 cdef class TransactionRows:
-    cdef readonly list kind, src, dst, request
+    cdef readonly list kind, src, dst, request, gathered
     cdef readonly Numbers numbers
     cdef public Hops hops
     cdef public Waits waits
     cdef long long forgotten
 
-    @cython.locals(t=Transaction, hops=Py_ssize_t)
+    @cython.locals(t=Transaction, hops=Py_ssize_t, address="long long")
     cpdef int take(self, Transaction transaction) except -1
     cpdef int add_access(
         self, long long id, long long op, object kind, object src, object dst, long long nbytes, long long resource,

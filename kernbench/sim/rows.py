@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kernbench.address.runs import Runs
 from kernbench.sim.columns import Hops, Numbers, Waits
 from kernbench.sim.transaction import Transaction
 
@@ -80,6 +81,8 @@ class TransactionRows:
         self.src: list[str] = []
         self.dst: list[str] = []
         self.request: list[str] = []
+        self.gathered: list[Runs] = []
+        """Of transactions that move many runs what these are: ``address`` -1 is the first of them."""
         self.numbers = Numbers()
         self.hops = Hops()
         self.waits = Waits()
@@ -94,9 +97,13 @@ class TransactionRows:
         self.dst.append(t.dst)
         self.request.append(t.ids[1])
         hops = 0 if t.hop_rows is None else t.hop_rows.count
+        address = t.address
+        if t.gathered is not None:
+            self.gathered.append(t.gathered.runs)
+            address = -len(self.gathered)
         self.numbers.add(
             t.id, t.parent, t.op, -1 if launch is None else launch.id,
-            t.nbytes, hops, t.address, t.channel, t.t_submit, t.t_done,
+            t.nbytes, hops, address, t.channel, t.t_submit, t.t_done,
         )  # fmt: skip
         if t.hop_rows is not None:
             self.hops.extend(t.hop_rows)

@@ -101,7 +101,7 @@ class TraceRecorder(Instrument):
             },
             "Hop": found,
             "WaitedFor": waits,
-            "Dealt": _dealt(rows.dst, numbers, order, names, used),
+            "Dealt": _dealt(rows, numbers, order, names, used),
             "RowUse": _row_use(ids, names, used),
         }
 
@@ -218,7 +218,7 @@ def _mm(resource: Server) -> float:
 
 
 def _dealt(
-    dst: Sequence[str], numbers: Columns, order: Any, names: Sequence[str], used: Sequence[Server]
+    rows: TransactionRows, numbers: Columns, order: Any, names: Sequence[str], used: Sequence[Server]
 ) -> Columns:
     """The table Dealt: what each part of a memory had of the transactions that were traced at it.
 
@@ -226,17 +226,20 @@ def _dealt(
     otherwise: where a part would have more than it has counted, that memory has no rows.
     """
     dealing: dict[str, Any] = {r.resource: r for r in used if hasattr(r, "dealt")}
+    dst = rows.dst
     some = [n for n in order.tolist() if dst[n] in dealing and numbers["hops"][n]]
     address, nbytes, chosen = (numbers[name][some].tolist() for name in ("address", "nbytes", "channel"))
-    known: dict[tuple[str, int, int, int], int] = {}
+    known: dict[tuple[str, int, object, int], int] = {}
     deals: list[tuple[Server, int]] = []
     begins, lengths, of = [], [], []
     for at, n in enumerate(some):
         memory = dealing[dst[n]]
-        key = (dst[n], address[at] % memory.period, nbytes[at], chosen[at])
+        runs = None if address[at] >= 0 else rows.gathered[-1 - address[at]]
+        begin, moved = (address[at], nbytes[at]) if runs is None else (runs.at, runs.form)
+        key = (dst[n], begin % memory.period, moved, chosen[at])
         if key not in known:
             known[key] = len(known)
-            dealt = memory.dealt(*key[1:])
+            dealt = memory.dealt(*key[1:]) if runs is None else memory.dealt_runs(runs, chosen[at])
             begins.append(len(deals))
             lengths.append(len(dealt))
             deals += [(memory.channels[channel], part) for channel, part in sorted(dealt.items())]

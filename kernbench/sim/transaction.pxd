@@ -7,7 +7,7 @@ cimport cython
 
 cdef class Transaction:
     cdef readonly long long id
-    cdef public object kind, src, dst, message, ids, on_done, on_served, access
+    cdef public object kind, src, dst, message, ids, on_done, on_served, access, gathered
     cdef public long long nbytes, parent, op, address, channel
     cdef public double t_submit, t_done, t_first, wait_ns
     cdef public Path path

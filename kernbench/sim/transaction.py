@@ -81,6 +81,8 @@ class Transaction:
         """Byte offset within the destination memory."""
         self.access: Any = None
         """The :class:`~kernbench.components.access.ChannelRequests` that it is a part of, if any."""
+        self.gathered: Any = None
+        """The :class:`~kernbench.address.runs.Gathered` runs that it moves, where they are many."""
         self.channel = -1
         """The pseudo-channel of the destination that holds all of its bytes; -1 where address bits say so."""
         self.is_write = False

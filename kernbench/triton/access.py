@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kernbench import dtypes
+from kernbench.address.runs import Form, Runs
 from kernbench.kernels.arguments import BadArgumentError
 from kernbench.triton.pointers import Ptr
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
-Runs = tuple[tuple[int, int], ...]
 
 
 class Moved(NamedTuple):
@@ -25,8 +26,17 @@ class Moved(NamedTuple):
     runs, element by element.
     """
 
-    runs: Runs
+    runs: Sequence[tuple[int, int]]
     elements: int
+    chosen: Ints | None = None
+    places: Ints | None = None
+    last: Ints | None = None
+
+
+class _Found(NamedTuple):
+    """The same, of a form of blocks: its runs from the lowest element on."""
+
+    form: Form
     chosen: Ints | None = None
     places: Ints | None = None
     last: Ints | None = None
@@ -59,8 +69,9 @@ def moved(ptr: Ptr, mask: Any) -> tuple[tuple[int, ...], Moved]:
         _refuse(ptr, at, keep, size)
     flat = np.ascontiguousarray(at - low).tobytes()
     found = _moved(flat, None if keep is None else np.ascontiguousarray(keep).tobytes(), itemsize)
-    first = int(ptr.base) + low * itemsize
-    return shape or (1,), found._replace(runs=tuple([(first + start, n) for start, n in found.runs]))
+    form, first = found.form, int(ptr.base) + low * itemsize
+    runs = Runs(form, first) if len(form.sizes) > 1 else ((first, form.nbytes),)
+    return shape or (1,), Moved(runs, form.nbytes // itemsize, *found[1:])
 
 
 def _refuse(ptr: Ptr, at: Ints, keep: Mask | None, size: int) -> None:
@@ -74,7 +85,7 @@ def _refuse(ptr: Ptr, at: Ints, keep: Mask | None, size: int) -> None:
 
 
 @lru_cache(maxsize=256)
-def _moved(offsets: bytes, keep: bytes | None, itemsize: int) -> Moved:
+def _moved(offsets: bytes, keep: bytes | None, itemsize: int) -> _Found:
     """Of offsets from the lowest one. Kernels step through an array by blocks of one form."""
     at = np.frombuffer(offsets, np.int64)
     chosen = np.arange(at.size) if keep is None else np.flatnonzero(np.frombuffer(keep, bool))
@@ -82,10 +93,9 @@ def _moved(offsets: bytes, keep: bytes | None, itemsize: int) -> Moved:
     breaks = np.flatnonzero(np.diff(distinct) != 1) + 1
     firsts = np.concatenate(([0], breaks))
     counts = np.diff(np.concatenate((firsts, [distinct.size])))
-    starts = (distinct[firsts] * itemsize).tolist()
-    runs = tuple(zip(starts, (counts * itemsize).tolist(), strict=True))
+    form = Form(distinct[firsts] * itemsize, counts * itemsize)
     if chosen.size == at.size == distinct.size and bool((np.diff(at) > 0).all()):
-        return Moved(runs, at.size)
+        return _Found(form)
     last = np.zeros(distinct.size, np.int64)
     last[places] = chosen  # of equal places the last one stays
-    return Moved(runs, distinct.size, chosen, places, last)
+    return _Found(form, chosen, places, last)

@@ -43,7 +43,8 @@ class TritonMemory(Operands):
         """Read what a block of pointers names into TCM; the kernel goes on at once.
 
         Each distinct element is moved once, neighbours as one run of bytes, in the order of memory whatever
-        that of the block is. A single integer is waited for, so that the kernel may branch on it.
+        that of the block is. All runs of a block are one request to each memory that they reach; each pays
+        the bursts that it touches. A single integer is waited for, so that the kernel may branch on it.
 
         Args:
             pointer: A tensor argument plus offsets in elements, or a block pointer.

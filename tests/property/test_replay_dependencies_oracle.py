@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from itertools import pairwise
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kernbench.address.runs import Form, Runs
 from kernbench.program.operations import Op, Operand, Region
 from kernbench.replay.dependencies import DependencyBuilder
 from tests.examples import examples
@@ -51,12 +53,26 @@ def array_in(where: tuple[Region, ...]) -> Operand:
     return Operand((sum(r.nbytes for r in where),), "i8", regions=where)
 
 
-@given(accesses=st.lists(st.tuples(st.lists(regions, max_size=2), regions), min_size=1, max_size=25))
+def as_runs(where: tuple[Region, ...]) -> Operand:
+    """The same bytes as the runs of one block of addresses, which ascend."""
+    read = sorted({b for r in where for b in range(r.addr, r.addr + r.nbytes)})
+    if not read:
+        return array_in(())
+    starts = [b for b in read if b - 1 not in read]
+    sizes = [next(n for n in range(SPACE) if b + n not in read) for b in starts]
+    form = Form(np.array(starts) - starts[0], np.array(sizes))
+    return Operand((len(read),), "i8", regions=Runs(form, starts[0]))
+
+
+@given(
+    accesses=st.lists(st.tuples(st.lists(regions, max_size=2), regions), min_size=1, max_size=25),
+    operand=st.sampled_from([array_in, as_runs]),
+)
 @examples(300)
-def test_edges_and_last_writers_are_exact_to_the_byte(accesses):
+def test_edges_and_last_writers_are_exact_to_the_byte(accesses, operand):
     builder, oracle = DependencyBuilder(), ByteOracle()
     for me, (reads, writes) in enumerate(accesses):
-        op = Op(me, "memory", "copy", tuple(map(array_in, reads)), array_in(writes))
+        op = Op(me, "memory", "copy", tuple(map(operand, reads)), array_in(writes))
         assert builder.add(op) == oracle.add(me, tuple(r for part in reads for r in part), writes)
     last = {
         byte: op

@@ -194,3 +194,20 @@ def test_do_bench_is_simulated_time_and_the_driver_knows_the_machine() -> None:
     done = kb.run(bench, topology="minimal", store="memory:")
     assert 0 < sum(found["ms"]) * 1e6 <= done.sim_ns
     assert found["device"]["multiprocessor_count"] >= 1
+
+
+@triton.jit
+def columns(x, out, first: tl.constexpr, second: tl.constexpr, C: tl.constexpr):
+    at = tl.arange(0, 8)[:, None] * 32 + tl.arange(0, C)[None, :]
+    if tl.program_id(0) == first:
+        tl.store(out + tl.arange(0, 8)[:, None] * C + tl.arange(0, C)[None, :], tl.load(x + at))
+    else:
+        tl.store(x + second + at, tl.zeros((8, C), tl.float32))
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize(("second", "races"), [(16, False), (15, True)])
+def test_columns_of_a_block_race_to_the_byte(first: int, second: int, races: bool) -> None:
+    x, out = np.ones(8 * 32, np.float32), np.zeros(8 * 16, np.float32)
+    done = kb.run_kernel(columns[(2,)], x, out=out, first=first, second=second, C=16)
+    assert (done.run.verdict == "race") == races
