@@ -196,9 +196,18 @@ def pattern_flows(graph: PropertyGraph, pattern: Pattern, values: Values) -> lis
 
 
 def ranked_ends(graph: PropertyGraph) -> list[tuple[str, str]]:
-    """By rank, who asks and the memory that is its own: a PE and its slice, or a source and its memory."""
+    """By rank, who asks and the memory that is its own: a PE and its slice, or a source and its memory.
+
+    Of interleaved memory, whose bytes are anybody's, ranks have the controllers of their package in turn.
+    """
     known = places(graph)
-    found = [(known.pe(*at), known.find("hbm_ctrl", *at) or known.part("pe_tcm", *at)) for at in ranks(graph)]
+    shared: dict[int, list[str]] = {}
+    for node in graph.nodes("HbmCtrl") if graph.properties.get("interleave") else ():
+        shared.setdefault(int(node.properties["sip"]), []).append(node.id)
+    found = []
+    for number, at in enumerate(ranks(graph)):
+        own = shared[at[0]][number % len(shared[at[0]])] if at[0] in shared else known.find("hbm_ctrl", *at)
+        found.append((known.pe(*at), own or known.part("pe_tcm", *at)))
     return found or _sources(graph)
 
 

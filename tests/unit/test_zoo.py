@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import random
 from functools import lru_cache
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import kernbench as kb
 from kernbench import check_routes
 from kernbench.analysis.zero_load import ZeroLoadModel
+from kernbench.cli.app import app
 from kernbench.errors import UsageError
 from kernbench.kinds import component_kind
 from kernbench.machine.machine import Machine
@@ -19,7 +22,7 @@ from kernbench.routing import router_of
 from kernbench.topology.neighbours import MachineShape
 
 NETWORKS = ("mesh-8x8", "torus-8x8", "dragonfly-72", "fat-tree-64", "wormhole")
-WITH_PES = ("a100-4", "h100-8-nvswitch", "tpu-v4-64", "two-kinds")
+WITH_PES = ("a100-4", "h100-8-nvswitch", "tpu-v4-64", "two-kinds", "six-die-packages")
 
 
 @lru_cache(maxsize=1)
@@ -101,6 +104,31 @@ def test_collectives_use_the_wires_that_there_are(
 )
 def test_the_pattern_is_that_of_the_wires(change: dict[str, object], pattern: str) -> None:
     assert kb.load_topology("tpu-v4-64", change).properties["inter_sip_pattern"] == pattern
+
+
+def test_an_architects_chip_is_checked_drawn_varied_and_swept(tmp_path: Path) -> None:
+    store = str(tmp_path / "store")
+
+    def command(*words: str) -> str:
+        done = CliRunner().invoke(app, [*words])
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    assert "six-die-packages: valid" in command("topology", "check", "six-die-packages")
+    svg = tmp_path / "package.svg"
+    command(
+        "topology", "diagram", "six-die-packages", "--view", "system", "--of", "package0", "--out", str(svg)
+    )
+    assert ">die2_1<" in svg.read_text(encoding="utf-8")
+    swept = command(
+        "sweep", "gpt3-qkv", "--topology", "six-die-packages", "--topo", "wires.d2d.gbs=128,512",
+        "--verify-data", "--store", store, "--format", "json",
+    )  # fmt: skip
+    slow, fast = json.loads(swept)["points"]
+    assert slow["verified"] is fast["verified"] is True
+    assert slow["latency_ns"] > fast["latency_ns"]
+    faster = command("what-if", "last", "--speed", "kind:hbm_ctrl=2", "--store", store, "--format", "json")
+    assert json.loads(faster)["measured"]["ns"] > 0
 
 
 def test_memories_follow_one_another_where_addresses_have_no_fields() -> None:
