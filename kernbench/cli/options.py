@@ -116,8 +116,44 @@ def topology_option(function: Function) -> Function:
     )(function)
 
 
+def fault_option(function: Function) -> Function:
+    """``--fault``: what is lost or slow, passed in ``topo`` as the topology's ``faults``."""
+
+    @functools.wraps(function)
+    def command(*args: Any, fault: tuple[str, ...], topo: dict[str, Any], **kwargs: Any) -> Any:
+        found = [_fault(text) for text in fault]
+        return function(*args, topo={**topo, "faults": found} if found else topo, **kwargs)
+
+    return click.option(
+        "--fault",
+        multiple=True,
+        metavar="WHERE[@FROM..TO]|WHERE=SPEED",
+        help="Lose a link a->b or a part, for good or from FROM to TO ns, or make it so many times as fast, "
+        "such as sip0.cube0.pe1=0.5; in place of the topology's faults; may be repeated.",
+    )(command)
+
+
+def _fault(text: str) -> dict[str, object]:
+    where, at, times = text.partition("@")
+    where, equals, speed = where.partition("=")
+    found: dict[str, object] = {"link" if "->" in where else "part": where}
+    since, dots, until = times.partition("..")
+    try:
+        if equals:
+            found["speed"] = float(speed)
+        if at:
+            found["from_ns"] = float(since or 0)
+            if dots and until:
+                found["to_ns"] = float(until)
+    except ValueError:
+        raise click.UsageError(
+            f"--fault {text}: expected WHERE, WHERE@FROM..TO in ns, or WHERE=SPEED"
+        ) from None
+    return found
+
+
 def change_options(function: Function) -> Function:
-    """``--topo`` and ``--components``, passed as ``topo`` (a mapping) and ``components``."""
+    """``--topo``, ``--fault`` and ``--components``, passed as ``topo`` (a mapping) and ``components``."""
     topo = click.option(
         "--topo",
         multiple=True,
@@ -131,7 +167,7 @@ def change_options(function: Function) -> Function:
         metavar="FILE",
         help="A file of 'impl: module:Class' lines beside the topology's own components_file.",
     )
-    return topo(components(function))
+    return topo(components(fault_option(function)))
 
 
 def instrument_option(function: Function) -> Function:

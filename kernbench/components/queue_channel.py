@@ -69,6 +69,11 @@ class QueueChannel:
         self._tokens_from = 0.0
         """When the last token that was sent left; none overtakes it."""
 
+    def forget_paths(self) -> None:
+        """Routes have changed."""
+        self._paths.clear()
+        self._credit_paths.clear()
+
     def path(self, peer: Location) -> Path:
         """The route of tokens to ``peer``'s DMA; credits from there come back over its reverse."""
         path = self._paths.get(peer)

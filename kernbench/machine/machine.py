@@ -41,7 +41,7 @@ from kernbench.program.commands import BoundKernel
 from kernbench.program.launches import Launch, Request, Target
 from kernbench.program.operations import Op, Region
 from kernbench.program.queues import RingEntry
-from kernbench.routing import Traffic, router_of
+from kernbench.routing import Router, Traffic, router_of
 from kernbench.sim.buffers import Buffer
 from kernbench.sim.clock import Clock, Finishable
 from kernbench.sim.fabric import Fabric
@@ -52,6 +52,7 @@ from kernbench.sim.node import FabricNode, Link, path_along
 from kernbench.sim.port import Arbiter, Port
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Path
+from kernbench.topology import faults
 from kernbench.topology.link_parts import LinkParts, ring_of
 from kernbench.topology.nodes import buffer_id
 from kernbench.topology.places import places
@@ -106,6 +107,8 @@ class Machine(Ledger):
         self.wired_from: object = None
         """See :mod:`kernbench.machine.kept`."""
         self.router = router_of(graph)
+        self._lost: frozenset[str] = frozenset()
+        """Links that routes lead around now."""
         self.addresses = AddressMap(graph)
         self.checker: InvariantChecker | None = None
         self.flit_bytes = int(graph.properties["flit_bytes"])
@@ -133,6 +136,8 @@ class Machine(Ledger):
         if self.checker is not None:
             self.checker.detach()
         self.forget()
+        if self._lost:
+            self._lose(frozenset())
         self.clock.reset()
         self.fabric.reset()
         for resource in self.resources:
@@ -142,6 +147,8 @@ class Machine(Ledger):
         self, instruments: Sequence[Instrument] = (), *, traced: bool = True, check: bool | None = None
     ) -> None:
         """A run begins on a machine on which nothing has happened; the arguments are those of the class."""
+        for time, lost in faults.changes(self.graph):
+            self.clock.call_at(time, self._lose, lost)
         self.traced = traced
         self._launch_times = LaunchTimes(self.busy_intervals, places(self.graph))
         self._launch_ids = count()
@@ -497,9 +504,26 @@ class Machine(Ledger):
         except KeyError:
             raise RoutingError(f"no link from '{source}' to '{target}'; add it to the topology") from None
 
+    def _lose(self, lost: frozenset[str]) -> None:
+        """From now on routes lead around the links ``lost``, and over all others."""
+        self._lost = lost
+        self.router = Router(faults.without(self.graph, set(lost))) if lost else router_of(self.graph)
+        self.paths.clear()
+        for component in self.components.values():
+            if isinstance(component, PeDma) and component.queue_channel is not None:
+                component.queue_channel.forget_paths()
+
     def new_path(self, source: str, target: str, traffic: str, via: str) -> Path:
         """See :meth:`Ledger.new_path`."""
-        route = self.router.route(source, target, Traffic(traffic), via)
+        try:
+            route = self.router.route(source, target, Traffic(traffic), via)
+        except RoutingError as error:
+            if not self._lost:
+                raise
+            some = ", ".join(f"'{link}'" for link in sorted(self._lost)[:2])
+            raise RoutingError(
+                f"{error}: {some} {'...' * (len(self._lost) > 2)}lost at {self.clock.now:g} ns"
+            ) from None
         path = self._compile(route.nodes)
         path.weight = route.weight
         path.make_reverse = partial(self._compile, route.back)

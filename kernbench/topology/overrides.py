@@ -130,15 +130,16 @@ def matching(graph: PropertyGraph, where: str) -> list[str]:
 
 
 def _matching(graph: PropertyGraph, where: str) -> list[str]:
-    nodes, links = _meant(graph, where)
+    nodes, links = meant(graph, where)
     if not nodes and not links:
-        raise UsageError(f"'{where}' matches nothing, {_hint(graph, where)}")
+        raise UsageError(f"'{where}' matches nothing, {hint(graph, where)}")
     if not links and not any(_takes_time(node) for node in nodes):
         raise UsageError(f"'{where}' takes no time on this machine, expected a part with something to scale")
     return [*(node.id for node in nodes), *(link.id for link in links)]
 
 
-def _meant(graph: PropertyGraph, where: str) -> tuple[list[Node], list[Edge]]:
+def meant(graph: PropertyGraph, where: str) -> tuple[list[Node], list[Edge]]:
+    """The components and the links that one place of a ``where`` means."""
     if where.startswith(KIND):
         kind = where.removeprefix(KIND)
         return (
@@ -176,7 +177,8 @@ def _takes_time(node: Node) -> bool:
     return bool(kind.rates) or any(node.properties.get(key) for key in kind.times)
 
 
-def _hint(graph: PropertyGraph, where: str) -> str:
+def hint(graph: PropertyGraph, where: str) -> str:
+    """What a ``where`` that means nothing may have been meant to be."""
     if where.startswith(KIND):
         nodes = {str(node.properties["kind"]) for node in _components(graph)}
         links = {str(link.properties["kind"]) for link in graph.edges("LINK")}

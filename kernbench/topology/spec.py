@@ -14,6 +14,7 @@ from pydantic import BeforeValidator, Field, PrivateAttr
 
 from kernbench.topology.cube_spec import Cube
 from kernbench.topology.energy import KindEnergy
+from kernbench.topology.faults import Fault
 from kernbench.topology.fields import (
     FIFO,
     Gbs,
@@ -218,9 +219,9 @@ class TopologySpec(Section):
     cube: Cube = section("every cube")
     pe: Pe = section("every processing element")
     routing: Routing = section("routing policy")
-    memory: Annotated[SharedMemory, BeforeValidator(_memory)] = section(
-        "where tensors lie; 'interleaved' is short for {interleave: package}"
-    )
+    memory: Annotated[
+        SharedMemory, BeforeValidator(_memory, json_schema_input_type=SharedMemory | Literal["interleaved"])
+    ] = section("where tensors lie; 'interleaved' is short for {interleave: package}")
     wires: dict[str, Wire] = Field(default_factory=dict, description="classes of links, by name")
     defaults: dict[str, dict[str, Any]] = Field(
         default_factory=dict, description="keys of all parts of a kind, by kind"
@@ -241,6 +242,9 @@ class TopologySpec(Section):
     )
     overrides: Annotated[tuple[Override, ...], Field(strict=False)] = Field(
         default=(), description="parts that are faster or slower than the rest of their kind"
+    )
+    faults: Annotated[tuple[Fault, ...], Field(strict=False)] = Field(
+        default=(), description="links and parts that are lost, for good or for a time, or slow"
     )
     components_file: str = Field(
         default="",
@@ -342,6 +346,8 @@ class TopologySpec(Section):
             del content["cube"]["hbm"]["model"], content["cube"]["hbm"]["dram"]
         if not self.memory.interleave:
             del content["memory"]
+        if not self.faults:
+            del content["faults"]
         if links := self.link_parts():
             content["links"] = links
         if energy := self.energy_figures():

@@ -9,7 +9,7 @@ import click
 
 import kernbench as kb
 from kernbench.cli.group import Command
-from kernbench.cli.options import assignments, opened, run_argument, store_option
+from kernbench.cli.options import assignments, fault_option, opened, run_argument, store_option
 from kernbench.cli.output import emit, format_option, number, say
 from kernbench.cli.progress import running
 from kernbench.errors import UsageError
@@ -43,6 +43,7 @@ _CANDIDATE = ("where", "on_path_ns", "twice_ns", "twice_saved_ns", _MEASURED, "f
     callback=lambda _ctx, _param, items: assignments("--topo", items),
     help="Change a key of RUN's topology, such as cube.hbm.channel_gbs=64, and re-run; may be repeated.",
 )  # fmt: skip
+@fault_option
 @click.option(
     "--launch", metavar="N|all|setup|run", default="all", show_default=True,
     help="Look at one launch, all of them, the time outside of them, or the whole run.",

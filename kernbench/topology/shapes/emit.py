@@ -15,7 +15,7 @@ from kernbench import collector
 from kernbench.errors import ConfigError
 from kernbench.kinds import COMPONENT_KINDS
 from kernbench.pgraph import Edge, Node, Properties, PropertyGraph, topology_id
-from kernbench.topology import link_parts, overrides
+from kernbench.topology import faults, link_parts, overrides
 from kernbench.topology.loader import validate
 from kernbench.topology.nodes import NOWHERE, TRAY, add_channels, common, put
 from kernbench.topology.orders import in_order
@@ -41,6 +41,7 @@ def compile_topology(spec: TopologySpec) -> PropertyGraph:
             graph.properties["interleave"] = spec.memory.interleave
             graph.properties["interleave_bytes"] = spec.memory.granule_bytes
         overrides.apply(graph, spec.overrides, spec.name)
+        graph = faults.applied(graph, spec.faults, spec.located)
         add_channels(graph)
         link_parts.add_buffers(graph)
         graph.properties["id"] = topology_id(graph)
