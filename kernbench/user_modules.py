@@ -12,10 +12,11 @@ import importlib.util
 import os
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib.machinery import PathFinder
 from pathlib import Path
+from types import ModuleType
 
 from kernbench.errors import KernBenchError, UsageError
 from kernbench.user_code import ends
@@ -71,6 +72,22 @@ def load_file(place: str, what: str) -> str:
         failure = _unimportable(f"{what} file '{place}'", error)
         raise failure from None if failure is error else error
     return name
+
+
+def run_file(place: str, arguments: Sequence[str]) -> None:
+    """Run a Python file as ``python place arguments`` does, in this process."""
+    path = Path(place).expanduser().resolve()
+    module = ModuleType("__main__")
+    module.__file__ = str(path)
+    before, sys.argv = sys.argv, [place, *arguments]
+    try:
+        with _importable(path.parent), unmoved():
+            exec(compile(path.read_bytes(), str(path), "exec"), vars(module))
+    except SystemExit as stop:
+        if stop.code not in (None, 0):
+            raise
+    finally:
+        sys.argv = before
 
 
 def load_module(place: str, what: str) -> str:

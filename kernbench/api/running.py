@@ -54,6 +54,8 @@ class Program:
     """How :func:`run` finds it again by name; empty for a function that it cannot."""
     settings: dict[str, Any] = field(default_factory=dict)
     """Configurations of autotuned kernels, by ``kernel.parameter``."""
+    reads: bool = False
+    """Whether it is a script, whose host code looks at results: these are worked out, asked or not."""
 
 
 def run(
@@ -182,11 +184,17 @@ def run_program(
             graph,
             program,
             program.params,
-            replace(options, progress=going.progress(options.progress)),
+            replace(
+                options,
+                verify=options.verify or program.reads,
+                progress=going.progress(options.progress),
+            ),
             instruments=recording.instruments,
             components=components,
             choices=choices,
         )
+    if program.reads and not options.verify and outcome.verified == "nothing checked":
+        outcome = replace(outcome, verified="not asked")
     assert outcome.machine is not None
     try:
         return _finished(program, graph, components, options, choices, recording, outcome, code, mark_asked)
@@ -281,7 +289,7 @@ def program_of(bench: str | Callable[[Any], Any], values: Mapping[str, object]) 
     else:
         spec = _bench_called(str(bench).strip())
         named = spec.name if str(bench).strip().isdigit() else str(bench).strip()
-    return Program(spec.name, spec.run, spec.resolve_params(values), named, settings)
+    return Program(spec.name, spec.run, spec.resolve_params(values), named, settings, spec.script)
 
 
 def _bench_called(name: str) -> BenchSpec:

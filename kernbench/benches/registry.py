@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kernbench.benches.params import Param, ParamValue, resolve_params
+from kernbench.benches.scripts import is_script, name_of, runner
 from kernbench.benches.user import names_user_bench, parts
 from kernbench.errors import BenchError, UsageError
 from kernbench.hints import suggestion
-from kernbench.user_modules import load_file, load_module, module_name
+from kernbench.user_modules import check, load_file, load_module, module_name
 
 if TYPE_CHECKING:
     from kernbench.runtime.context import Context
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 Run = Callable[["Context"], Any]
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
-_INFRASTRUCTURE = ("params", "registry", "user")
+_INFRASTRUCTURE = ("params", "registry", "scripts", "user")
 _by_module: dict[str, dict[str, BenchSpec]] = {}
 
 
@@ -41,11 +42,15 @@ class BenchSpec:
     params: tuple[Param, ...]
     run: Run
     module: str
+    script: bool = False
+    """Whether it is a file that launches where it stands: it takes any parameters, and reads its results."""
 
     def resolve_params(
         self, values: Mapping[str, object] | None = None, environ: Mapping[str, str] | None = None
     ) -> dict[str, ParamValue]:
         """Values of all parameters; see :func:`kernbench.benches.params.resolve_params`."""
+        if self.script:
+            return {name: str(value) for name, value in (values or {}).items()}
         return resolve_params(self.name, self.params, values, environ)
 
 
@@ -153,13 +158,19 @@ def _user_bench(identifier: str) -> BenchSpec:
     """
     place, colon, name = parts(identifier)
     if place.endswith(".py"):
+        if not colon and is_script(place):
+            check(place, "bench")
+            return BenchSpec(name_of(place), f"The script {place}.", (), runner(place), place, script=True)
         forget(module_name(Path(place)))
         module = load_file(place, "bench")
     else:
         module = load_module(place, "bench")
     benches = registered_in(module)
     if not benches:
-        raise UsageError(f"'{place}' registers no bench; decorate a function run(torch) with @bench")
+        raise UsageError(
+            f"'{place}' registers no bench; decorate a function run(torch) with @bench, or "
+            "import kernbench.torch as torch in a script that launches"
+        )
     if colon:
         if name not in benches:
             raise UsageError(f"'{place}' has no bench '{name}'; it has {', '.join(benches)}")

@@ -333,8 +333,9 @@ class RaceDetector:
         for region in operand.regions:
             for extent in self._history.overlapping(region.addr, region.addr + region.nbytes):
                 for write in extent.value.writes:
-                    if write.order.releases and write.order.thread != thread.key:
-                        thread.join(write.order)
+                    order = write.order
+                    if order.releases and order.thread != thread.key and isinstance(order.clock, Knowledge):
+                        thread.join(order)  # what the host wrote is before the launch
 
     def forget(self, region: Region) -> None:
         """What was done to ``region`` is of no account any more: it was freed, or all accesses are over."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -39,6 +40,7 @@ INSTEAD = {
     "float": "use .to(torch.float32)",
     "half": "use .to(torch.float16)",
     "contiguous": "leave it out: tensors are row-major",
+    "T": "transpose the array before torch.from_numpy, or swap strides in the kernel",
     "view": "reshape the array before torch.from_numpy",
     "reshape": "reshape the array before torch.from_numpy",
 }
@@ -89,6 +91,11 @@ class Tensor:
     def shards(self) -> tuple[TensorShard, ...]:
         """Every shard, ordered by (SIP, cube, PE); ``pa`` is its physical address."""
         return self.allocation.shards
+
+    @property
+    def device(self) -> str:
+        """The first SIP that holds a copy: ``"sip:0"``."""
+        return f"sip:{self.sips[0]}"
 
     @property
     def sips(self) -> tuple[int, ...]:
@@ -183,6 +190,10 @@ class Tensor:
         """
         return self._read(tuple(slice(0, n) for n in self.shape), sip)
 
+    def tolist(self) -> Any:
+        """The tensor's values as lists of numbers."""
+        return self.numpy().tolist()
+
     @property
     def data(self) -> Array:
         """The tensor's values, as :meth:`numpy` gives them."""
@@ -235,6 +246,10 @@ class Tensor:
         for sip in self.allocation.copies:
             self._writes += self._storage.write_part(self.copy_of(sip), box, values, chosen, self.dtype)
 
+    def like(self, dtype: str | None = None, sips: tuple[int, ...] = ()) -> Tensor:
+        """A tensor whose memory holds nothing yet, of this shape and type, placed alike."""
+        return self._again(dtype or self.dtype, sips or self.sips)
+
     def to(self, target: str | int) -> Tensor:
         """The tensor in another type (``torch.float32``) or on another SIP (``1``, ``"sip:1"``).
 
@@ -247,7 +262,7 @@ class Tensor:
             sips = (self._storage.sip(target),)
         if (dtype, sips) == (self.dtype, self.sips):
             return self
-        made = self._again(dtype, sips)
+        made = self.like(dtype, sips)
         for sip in sips:
             made.write(self.numpy(sip if sip in self.sips else None), sip)
         return made
@@ -343,3 +358,24 @@ class Tensor:
             [span(shard_ref(shard), shard.shape, part, self.itemsize) for shard, part in parts]
         )
         return self._storage.peek(parts, box, self.dtype, f"tensor '{self.name}'")
+
+
+def _of_host(name: str) -> Callable[[Tensor, Any], Any]:
+    """An operator that the host carries out, short types in f32: a tensor if as large, else an array."""
+    dtype = "i8" if name in ("lt", "le", "gt", "ge") else None
+
+    def call(self: Tensor, other: Any) -> Any:
+        a, b = (
+            one.numpy().astype(np.float32) if isinstance(one, Tensor) and one.itemsize < 4 else one
+            for one in (self, other)
+        )
+        found = np.asarray(getattr(operator, name)(np.asarray(a), np.asarray(b)))
+        return self.like(dtype).write(found) if found.shape == self.shape else found
+
+    return call
+
+
+for _name in ("add", "sub", "mul", "truediv", "matmul", "lt", "le", "gt", "ge"):
+    setattr(Tensor, f"__{_name}__", _of_host(_name))
+for _name in ("add", "mul"):
+    setattr(Tensor, f"__r{_name}__", _of_host(_name))

@@ -13,6 +13,7 @@ from kernbench.errors import KernBenchError, UsageError
 from kernbench.triton import language as language
 from kernbench.triton import runtime as runtime
 from kernbench.triton import testing as testing
+from kernbench.triton import tools as tools
 from kernbench.triton.launching import JITFunction as JITFunction
 from kernbench.triton.launching import jit as jit
 from kernbench.triton.tuning import Config as Config
@@ -25,8 +26,6 @@ TritonError = CompilationError = InterpreterError = OutOfResources = KernBenchEr
 _ELSEWHERE = {
     "compile": "nothing is compiled: launch kernel[grid](...)",
     "compiler": "nothing is compiled: launch kernel[grid](...)",
-    "set_allocator": "leave it out: descriptors need no memory of their own",
-    "tools": "pass the tensor itself; tl.make_tensor_descriptor makes a descriptor in the kernel",
     "TensorWrapper": "pass the tensor itself",
     "reinterpret": "tensors keep their type; x.to(torch.float16) makes another one",
     "must_use_result": "leave it out",
@@ -42,6 +41,10 @@ _ELSEWHERE = {
 def constexpr_function(fn: Callable[..., Any]) -> Callable[..., Any]:
     """The function itself: constants are Python values."""
     return fn
+
+
+def set_allocator(allocator: object) -> None:
+    """Without effect: descriptors need no memory of their own."""
 
 
 def cdiv(x: int, y: int) -> int:

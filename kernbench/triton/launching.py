@@ -25,7 +25,18 @@ from kernbench.triton.pointers import row_major
 
 STAGES = 3
 """``num_stages`` of launches that do not say, as on a GPU."""
-OPTIONS = ("num_warps", "num_ctas", "maxnreg", "num_stages", "residents", "warmup", "launch_cooperative_grid")
+OPTIONS = (
+    "num_warps",
+    "num_ctas",
+    "maxnreg",
+    "num_stages",
+    "residents",
+    "warmup",
+    "launch_cooperative_grid",
+    "waves_per_eu",
+    "matrix_instr_nonkdim",
+    "kpack",
+)
 """Of a launch, where the kernel has no parameter of that name."""
 
 

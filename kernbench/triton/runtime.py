@@ -48,6 +48,10 @@ class _Active:
         """The number of the machine."""
         return 0
 
+    def get_active_torch_device(self) -> str:
+        """The SIP that tensors are made on, as ``x.device`` says it."""
+        return f"sip:{context('triton.runtime.driver').ahbm.sips[0]}"
+
     def get_current_target(self) -> _Target:
         """What kernels are made for."""
         return _Target()

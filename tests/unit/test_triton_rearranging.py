@@ -86,6 +86,27 @@ def test_a_function_of_several_blocks_gives_several() -> None:
     assert of(best, X, 1) == X.argmax()
 
 
+def test_a_lock_that_the_host_wrote_while_another_launch_ran() -> None:
+    @triton.jit
+    def slow(x):
+        tl.store(x + tl.arange(0, 64), tl.exp(tl.load(x + tl.arange(0, 64))))
+
+    @triton.jit
+    def count(lock, total):
+        while tl.atomic_cas(lock, 0, 1) == 1:
+            pass
+        tl.store(total, tl.load(total) + 1)
+        tl.atomic_xchg(lock, 0)
+
+    def bench(torch: Any) -> None:
+        slow[(1,)](torch.zeros(64, dtype="f32"))
+        lock, total = torch.zeros(1, dtype="i32"), torch.zeros(1, dtype="f32")
+        count[(4,)](lock, total, residents=2)
+        torch.check("total", total, np.array([4], np.float32))
+
+    assert kb.run(bench, verify=True, store="memory:").verdict == "yes"
+
+
 def test_products_of_a_batch() -> None:
     @triton.jit
     def kernel(x, out):
