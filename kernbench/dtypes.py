@@ -61,9 +61,13 @@ def dtype(name: str) -> DType:
         raise UsageError(f"dtype {name!r} is not known; use one of {', '.join(_ALL)}") from None
 
 
-def of_numpy(array_dtype: np.dtype[Any]) -> DType:
-    """The type whose numpy type is ``array_dtype``; :class:`UsageError` when there is none."""
+def of_numpy(array_dtype: np.dtype[Any], what: str = "") -> DType:
+    """The type whose numpy type is ``array_dtype``; :class:`UsageError` of ``what`` when there is none."""
     for known in _ALL.values():
         if known.numpy == array_dtype:
             return known
-    raise UsageError(f"numpy dtype {array_dtype} has no counterpart; use one of {', '.join(_ALL)}")
+    remedy = "float32" if array_dtype.kind == "f" else "int32" if array_dtype.kind in "iu" else "int8"
+    raise UsageError(
+        f"{what}numpy dtype {array_dtype} has no counterpart; use one of {', '.join(_ALL)}: "
+        f"x.astype(np.{remedy})"
+    )

@@ -262,6 +262,11 @@ class TensorHandle:
         return object.__hash__(self)
 
     def __bool__(self) -> bool:
+        if any(size != 1 for size in self.shape):
+            raise self._tl._error(
+                f"a block of shape {self.shape} is not one truth value; pick elements with tl.where, combine "
+                "conditions with & and |"
+            )
         return bool(self.data)
 
     def __int__(self) -> int:

@@ -83,7 +83,7 @@ def product_shape(
             "b", f"shape {b_shape} does not fit a of shape {a_shape}: K must be {a_shape[1]}"
         )
     if a_dtype != b_dtype:
-        raise BadArgumentError("b", f"dtype {b_dtype} differs from a's {a_dtype}; a product takes one type")
+        raise BadArgumentError("b", f"dtype {b_dtype} differs from a's {a_dtype}; cast one: b.to(a.dtype)")
     return a_shape[0], a_shape[1], b_shape[1]
 
 

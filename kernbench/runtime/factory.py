@@ -171,7 +171,8 @@ class TensorFactory:
         Otherwise as :meth:`empty`.
         """
         values = real_numbers(array, "from_numpy")
-        kind = dtypes.of_numpy(values.dtype) if dtype is None else dtypes.dtype(dtype)
+        what = f"tensor '{name}': " if name else ""
+        kind = dtypes.of_numpy(values.dtype, what) if dtype is None else dtypes.dtype(dtype)
         return self.empty(values.shape, dtype=kind.name, dp=dp, name=name, memory=memory).write(values)
 
     def _note(

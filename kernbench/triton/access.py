@@ -81,7 +81,10 @@ def _refuse(ptr: Ptr, at: Ints, keep: Mask | None, size: int) -> None:
     bad = int(np.argmax(outside))
     element = tuple(int(n) for n in np.unravel_index(bad, at.shape or (1,)))
     where = f"element {element} of the block is at {int(at.reshape(-1)[bad])} of tensor '{ptr.base.name}'"
-    raise BadArgumentError("ptr", f"{where}, which has {size} elements; mask it")
+    number = f"block {ptr._tl.block} of the grid"
+    raise BadArgumentError(
+        "pointer", f"{where}, which has {size} elements; mask it, or mend strides or grid: this is {number}"
+    )
 
 
 @lru_cache(maxsize=256)

@@ -14,7 +14,7 @@ from kernbench import dtypes
 from kernbench.errors import KernelError
 from kernbench.hints import shown
 from kernbench.kernels import arguments
-from kernbench.kernels.arguments import BadArgumentError
+from kernbench.kernels.arguments import BadArgumentError, is_scalar
 from kernbench.kernels.handles import TensorHandle
 from kernbench.kernels.issue import call_of_two, tl_call
 from kernbench.kernels.pointer import Pointer, TensorArg
@@ -33,9 +33,10 @@ def current(name: str) -> TritonLanguage:
     kernel = getcurrent()
     if isinstance(kernel, KernelGreenlet) and isinstance(kernel.tl, TritonLanguage):
         return kernel.tl
-    where = "in a kernel without @triton.jit" if isinstance(kernel, KernelGreenlet) else "outside of a kernel"
+    inside = isinstance(kernel, KernelGreenlet)
+    where = "in a kernel without @triton.jit; decorate it and" if inside else "outside of a kernel;"
     raise KernelError(
-        f"tl.{name} of kernbench.triton.language is called {where}; launch it: kernel[grid](...)"
+        f"tl.{name} of kernbench.triton.language is called {where} launch it: kernel[grid](...)"
     )
 
 
@@ -74,10 +75,16 @@ class TritonLanguage(ScaledCalls):
             "tensor, and write its data_ptr() into a tensor of torch.int64"
         )
 
-    def argument(self, value: Any) -> Any:
+    def argument(self, name: str, value: Any) -> Any:
         """An argument of the launch as the kernel gets it."""
         if isinstance(value, Pointer):
             return Ptr(value, 0, self)
+        if isinstance(value, list | np.ndarray) or (hasattr(value, "shape") and not is_scalar(value)):
+            kind = f"{type(value).__module__}.{type(value).__qualname__}"
+            raise KernelError(
+                f"argument '{name}' is a {kind}, which is not on the machine: give kb.run_kernel a numpy "
+                "array, or make a tensor of one, torch.from_numpy(array)"
+            )
         return Int(value) if type(value) is int or isinstance(value, np.integer) else value
 
     @tl_call

@@ -14,7 +14,7 @@ import numpy as np
 from greenlet import getcurrent
 
 from kernbench.errors import KernelError, UsageError
-from kernbench.hints import shown
+from kernbench.hints import did_you_mean, shown
 from kernbench.kernels import Autotuned, TensorArg
 from kernbench.kernels.tl import constexpr
 from kernbench.runtime.placement import distinct
@@ -99,7 +99,10 @@ class OnGrid:
         tensors = [one for one in (*args, *kwargs.values()) if isinstance(one, Tensor)]
         name = self.kernel.fn.__name__
         if not tensors:
-            raise UsageError(f"kernel '{name}': no argument is a tensor, so there is no machine to run on")
+            raise UsageError(
+                f"kernel '{name}': no argument is a tensor, so there is no machine to run on; give "
+                f"arrays to kb.run_kernel({name}[grid], ...)"
+            )
         return tensors[0].launch(name, self, *args, **kwargs)
 
     def prepared(
@@ -121,14 +124,19 @@ class OnGrid:
         options = {key: named.pop(key) for key in OPTIONS if key in named and key not in known}
         stages = named.get("num_stages", options.get("num_stages", STAGES))
         named = {**named, **self._worked_out(args, named)}
+        name = kernel.fn.__name__
+        for given_name in named:
+            if given_name not in known:
+                meant = did_you_mean(given_name, known)
+                raise KernelError(f"kernel '{name}' has no parameter '{given_name}'; {meant}")
         try:
             bound = kernel.signature.bind(*args, **named)
         except TypeError as problem:
-            raise KernelError(f"kernel '{kernel.fn.__name__}{kernel.signature}': {problem}") from None
+            raise KernelError(f"kernel '{name}' takes {', '.join(known)}: {problem}") from None
         bound.apply_defaults()
-        for name, value in bound.arguments.items():
+        for argument, value in bound.arguments.items():
             if isinstance(value, Tensor):
-                _check_placement(kernel.fn.__name__, name, value)
+                _check_placement(kernel.fn.__name__, argument, value)
         dims = self._dims(dict(bound.arguments))
         residents = _count("residents", options.get("residents", 1))
         pointed = _pointed(kernel.fn.__name__, bound.arguments.values())
@@ -149,7 +157,10 @@ class OnGrid:
         good = all(isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 1 for n in listed)
         if not 1 <= len(listed) <= 3 or not good:
             name = self.kernel.fn.__name__
-            raise UsageError(f"kernel '{name}': grid {shown(dims)} must be one to three counts of 1 or more")
+            raise UsageError(
+                f"kernel '{name}': grid {shown(dims)} must be one to three counts of 1 or more, "
+                "such as triton.cdiv(n, BLOCK)"
+            )
         x, y, z = (*(int(n) for n in listed), 1, 1)[:3]
         return x, y, z
 
@@ -174,9 +185,10 @@ class BlockKernel:
         tl = current(self.kernel.fn.__name__)
         names, constants = self.kernel.arg_names, self.kernel.constants
         given = [
-            one if name in constants else tl.argument(one) for name, one in zip(names, args, strict=False)
+            one if name in constants else tl.argument(name, one)
+            for name, one in zip(names, args, strict=False)
         ]
-        named = {key: one if key in constants else tl.argument(one) for key, one in kwargs.items()}
+        named = {key: one if key in constants else tl.argument(key, one) for key, one in kwargs.items()}
         tl.pointed = self.pointed
         for number, (z, y, x) in self._left:
             tl.begin_block(number, (x, y, z), self.grid)

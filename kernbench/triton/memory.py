@@ -133,6 +133,14 @@ class TritonMemory(Operands):
         handle = Language.cast(self, self._handle(argument, value), dtype)
         if handle.shape != shape and int(np.prod(handle.shape)) == int(np.prod(shape)):
             handle = Language.reshape(self, handle, shape)
+        if handle.shape != shape and (
+            len(handle.shape) > len(shape)
+            or any(n not in (1, m) for n, m in zip(handle.shape[::-1], shape[::-1], strict=False))
+        ):
+            raise BadArgumentError(
+                argument,
+                f"shape {handle.shape} does not fit the pointers' {shape}; give one to each element",
+            )
         found: TensorHandle = tl.broadcast_to(handle, shape)
         return found
 

@@ -187,8 +187,9 @@ def test_do_bench_is_simulated_time_and_the_driver_knows_the_machine() -> None:
         triton.testing.assert_close(np.ones(2), [1, 1.001])
         with pytest.raises(AssertionError):
             triton.testing.assert_close(np.ones(2), np.zeros(2))
+        assert triton.testing.perf_report(triton.testing.Benchmark(x_vals=[1]))(run).run() is None
         with pytest.raises(AttributeError, match="kernbench sweep"):
-            triton.testing.perf_report  # noqa: B018
+            triton.testing.nvsmi  # noqa: B018
         found["device"] = triton.runtime.driver.active.utils.get_device_properties(device)
 
     done = kb.run(bench, topology="minimal", store="memory:")

@@ -123,7 +123,7 @@ def test_random_numbers_are_those_of_philox() -> None:
     ("body", "message"),
     [
         (lambda x, out: tl.load(x + tl.arange(0, 16)[:, None] * 5 + tl.arange(0, 2)[None, :]),
-         r"tl\.load: argument 'ptr': element \(3, 1\) of the block is at 16 of tensor 'x', which has 16"),
+         r"tl\.load: argument 'pointer': element \(3, 1\) of the block is at 16 of tensor 'x', which has 16"),
         (lambda x, out: tl.store(out - 1, 0.0), r"element \(0,\) of the block is at -1 of tensor 'out'"),
         (lambda x, out: tl.load(x + tl.load(x + tl.arange(0, 4))), r"pointer 'x' \+ a tensor of f32 values"),
         (lambda x, out: tl.load(16), r"16 is not a pointer: a tensor argument plus offsets in elements"),
