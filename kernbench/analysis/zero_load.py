@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from kernbench.analysis.path_steps import Passed
-from kernbench.analysis.time_segments import Segment, SegmentedTime, later, of_component, of_link
+from kernbench.analysis.time_by_cause import TimeByCause, later
 from kernbench.errors import UsageError
 from kernbench.kinds import COMPONENT_KINDS, TRANSLATORS, ComponentKind, LinkKind, component_kind, link_kind
 from kernbench.pgraph import Edge, Properties, PropertyGraph
@@ -55,7 +55,7 @@ class ZeroLoadHop:
 class Prediction:
     """Zero-load prediction of one transfer: its end with the shares of its time, and all hops."""
 
-    end: SegmentedTime
+    end: TimeByCause
     hops: tuple[ZeroLoadHop, ...]
 
     @property
@@ -87,49 +87,49 @@ class Train:
     ``last``. ``leads`` says that the first of them is the message's first flit, which pays overheads.
     """
 
-    starts: dict[float, SegmentedTime]
-    last: SegmentedTime
+    starts: dict[float, TimeByCause]
+    last: TimeByCause
     whole: int
     leads: bool = True
 
     @classmethod
-    def at_once(cls, time: SegmentedTime, flits: int, leads: bool = True) -> Train:
+    def at_once(cls, time: TimeByCause, flits: int, leads: bool = True) -> Train:
         """All flits stand there at ``time``."""
         return cls({0.0: time}, time, flits - 1, leads)
 
-    def flit(self, number: int) -> SegmentedTime:
+    def flit(self, number: int) -> TimeByCause:
         """When full flit ``number`` is there. The sum of the gaps is time on links."""
-        return later(*(start.plus(Segment.WIRE, number * gap) for gap, start in self.starts.items()))
+        return later(*(start.plus("link", number * gap) for gap, start in self.starts.items()))
 
     @property
-    def first(self) -> SegmentedTime:
+    def first(self) -> TimeByCause:
         """When the first flit is there."""
         return self.flit(0) if self.whole else self.last
 
-    def later(self, segment: Segment, ns: float) -> Train:
+    def later(self, cause: str, ns: float) -> Train:
         """All of them, ``ns`` later."""
-        starts = {gap: start.plus(segment, ns) for gap, start in self.starts.items()}
-        return replace(self, starts=starts, last=self.last.plus(segment, ns))
+        starts = {gap: start.plus(cause, ns) for gap, start in self.starts.items()}
+        return replace(self, starts=starts, last=self.last.plus(cause, ns))
 
-    def cross(self, flit_ns: float, last_ns: float, flight: Segment, flight_ns: float) -> Train:
+    def cross(self, flit_ns: float, last_ns: float, flight_ns: float) -> Train:
         """Over a link that takes ``flit_ns`` for a full flit and ``last_ns`` for the last one."""
-        starts = {gap: start.plus(Segment.WIRE, flit_ns) for gap, start in self.starts.items()}
+        starts = {gap: start.plus("link", flit_ns) for gap, start in self.starts.items()}
         last = self.last
         if self.whole:
-            starts[flit_ns] = self.flit(0).plus(Segment.WIRE, flit_ns)
+            starts[flit_ns] = self.flit(0).plus("link", flit_ns)
             last = later(last, replace(self, starts=starts).flit(self.whole - 1))
         return Train(
-            {gap: start.plus(flight, flight_ns) for gap, start in starts.items()},
-            last.plus(Segment.WIRE, last_ns).plus(flight, flight_ns),
+            {gap: start.plus("link", flight_ns) for gap, start in starts.items()},
+            last.plus("link", last_ns).plus("link", flight_ns),
             self.whole,
             self.leads,
         )
 
-    def pay(self, segment: Segment, ns: float) -> Train:
+    def pay(self, cause: str, ns: float) -> Train:
         """Past a worker that takes ``ns`` for the message's first flit and nothing for the others."""
         if not self.leads or ns == 0.0:
             return self
-        paid = self.first.plus(segment, ns)
+        paid = self.first.plus(cause, ns)
         if not self.whole:
             return replace(self, last=paid)
         starts = {**self.starts, 0.0: later(self.starts.get(0.0, paid), paid)}
@@ -283,7 +283,7 @@ class _Journey:
         ``into_ns``: what the data of a read take into the TCM, from when the first of them have come.
         """
         model, path = self.model, self.path
-        trains = [Train.at_once(SegmentedTime().plus(Segment.SETUP, setup_ns), model.flits(path[0][1]))]
+        trains = [Train.at_once(TimeByCause().plus("component", setup_ns), model.flits(path[0][1]))]
         begun = trains
         for number, (location, nbytes) in enumerate(path):
             kind = self.kinds[number]
@@ -307,8 +307,8 @@ class _Journey:
         if into_ns:
             last_link = path[len(path) - 2][0]
             first = min((train.first for train in begun), key=lambda time: time.ns)
-            first = first.plus(of_link(self.kinds[len(path) - 2]), model.number(last_link, "delay_ns"))
-            end = later(end, first.plus(Segment.WIRE, into_ns))
+            first = first.plus("link", model.number(last_link, "delay_ns"))
+            end = later(end, first.plus("link", into_ns))
         return Prediction(end, tuple(self.hops))
 
     def _forwards(self, location: str, kind: str, number: int) -> bool:
@@ -322,20 +322,21 @@ class _Journey:
         flit_ns, last_ns = self.model.flit_times(gbs, nbytes)
         flight_ns = self.model.number(link, "delay_ns")
         allocation_ns = self.model.allocation_ns(link)
-        trains = [train.pay(of_link(kind), allocation_ns) for train in trains]
-        crossed = [train.cross(flit_ns, last_ns, of_link(kind), flight_ns) for train in trains]
+        trains = [train.pay("link", allocation_ns) for train in trains]
+        crossed = [train.cross(flit_ns, last_ns, flight_ns) for train in trains]
         self._note(link, kind, trains, self._last(crossed).ns, nbytes, gbs)
         return crossed
 
     def _through(self, name: str, kind: str, trains: list[Train], nbytes: int) -> list[Train]:
         overhead_ns = self.model.number(name, "overhead_ns")
-        passed = [train.pay(of_component(kind), overhead_ns) for train in trains]
+        passed = [train.pay(COMPONENT_KINDS[kind].cause, overhead_ns) for train in trains]
         self._note(name, kind, trains, self._last(passed).ns, nbytes)
         return passed
 
     def _store(self, name: str, kind: str, trains: list[Train], nbytes: int) -> list[Train]:
         """A component that waits for the whole message, then pays its overhead."""
-        out = self._last(trains).plus(of_component(kind), self.model.number(name, "overhead_ns"))
+        overhead_ns = self.model.number(name, "overhead_ns")
+        out = self._last(trains).plus(COMPONENT_KINDS[kind].cause, overhead_ns)
         self._note(name, kind, trains, out.ns, nbytes)
         return [Train.at_once(out, self.model.flits(nbytes))]
 
@@ -345,8 +346,8 @@ class _Journey:
         if not is_write:
             flits = self.model.flits(nbytes)
             arrived = [Train.at_once(self._last(trains), flits)]
-        segment, gbs = of_component(kind), None
-        served = [train.pay(segment, self.model.number(name, "overhead_ns")) for train in arrived]
+        cause, gbs = COMPONENT_KINDS[kind].cause, None
+        served = [train.pay(cause, self.model.number(name, "overhead_ns")) for train in arrived]
         if kind == "pe_tcm":
             if self.over:
                 gbs = self.model.tcm_gbs(name, self.over)
@@ -354,9 +355,9 @@ class _Journey:
                 gbs = self.model.number(name, "write_gbs" if is_write else "read_gbs")
             if queue := self.model.queue_of(self.over):
                 overhead_ns = self.model.number(queue, "tcm_overhead_ns")
-                served = [train.pay(segment, overhead_ns) for train in served]
+                served = [train.pay(cause, overhead_ns) for train in served]
             flit_ns, last_ns = self.model.flit_times(gbs, nbytes)
-            served = [train.cross(flit_ns, last_ns, segment, 0.0) for train in served]
+            served = [train.cross(flit_ns, last_ns, 0.0) for train in served]
         elif kind == "hbm_ctrl":
             channels = 1 if self.one_channel else int(self.model.figures(name)["n_channels"])
             gbs = self.model.number(name, "channel_gbs") * channels
@@ -366,13 +367,13 @@ class _Journey:
                 if is_write
                 else _fetch_trains(served[0], channels, burst_ns)
             )
-        served = [train.later(segment, self.model.number(name, "access_ns")) for train in served]
+        served = [train.later(cause, self.model.number(name, "access_ns")) for train in served]
         if is_write:
             served = [Train.at_once(self._last(served), 1)]
         self._note(name, kind, trains, self._last(served).ns, nbytes, gbs)
         return served
 
-    def _last(self, trains: list[Train]) -> SegmentedTime:
+    def _last(self, trains: list[Train]) -> TimeByCause:
         return later(*(train.last for train in trains))
 
     def _note(
@@ -381,7 +382,7 @@ class _Journey:
         self.hops.append(ZeroLoadHop(name, kind, trains[0].first.ns, t_out, nbytes, gbs))
 
 
-def _last_commit(train: Train, channels: int, burst_ns: float) -> SegmentedTime:
+def _last_commit(train: Train, channels: int, burst_ns: float) -> TimeByCause:
     """When the last burst of a write is done.
 
     The last flit's channel has served every ``channels``-th flit before it. Counted from the end, the m-th
@@ -389,10 +390,10 @@ def _last_commit(train: Train, channels: int, burst_ns: float) -> SegmentedTime:
     farthest can have delayed the last one.
     """
     before = train.whole // channels
-    ends = [train.last.plus(Segment.HBM, burst_ns)]
+    ends = [train.last.plus("hbm", burst_ns)]
     for bursts in sorted({1, before} & set(range(1, before + 1))):
         arrived = train.flit(train.whole - bursts * channels)
-        ends.append(arrived.plus(Segment.HBM, (bursts + 1) * burst_ns))
+        ends.append(arrived.plus("hbm", (bursts + 1) * burst_ns))
     return later(*ends)
 
 
@@ -401,6 +402,6 @@ def _fetch_trains(asked: Train, channels: int, burst_ns: float) -> list[Train]:
     flits, start = asked.whole + 1, asked.last
     final = (flits - 1) // channels
     return [
-        Train.at_once(start.plus(Segment.HBM, (batch + 1) * burst_ns), flits - batch * channels, batch == 0)
+        Train.at_once(start.plus("hbm", (batch + 1) * burst_ns), flits - batch * channels, batch == 0)
         for batch in sorted({0, 1, final - 1, final} & set(range(final + 1)))
     ]

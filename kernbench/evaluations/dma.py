@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kernbench.benches.params import Param
 from kernbench.evaluations._dma_formula import beside_formula
 from kernbench.evaluations.registry import Evaluator, Row, evaluation
 from kernbench.kinds.links import BLUE, FAINT, GREEN, ORANGE, PURPLE, SKY, VERMILION, YELLOW
+from kernbench.probes.cases import Case, CaseCatalogue
 from kernbench.topology.places import places
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 MOST = 8
 """PEs onto one hot target at most."""
-HOST_BYTES = {"64 KB": 64 * 1024, "1 MB": 1024 * 1024}
 _COLOURS = (BLUE, VERMILION, GREEN, ORANGE, SKY, PURPLE, YELLOW, FAINT)
 Flows = list[dict[str, Any]]
 
@@ -34,7 +33,7 @@ def run(evaluator: Evaluator) -> None:
     rows: list[dict[str, Any]] = []
     causes: list[dict[str, float]] = []
     singles: list[dict[str, Any]] = []
-    for scenario, op, flows in scenarios(evaluator.machine(), nbytes):
+    for scenario, op, flows, case in scenarios(evaluator.machine(), nbytes):
         found = evaluator.traffic(f"{scenario}, {op}", flows)
         if found is None:
             continue
@@ -59,22 +58,9 @@ def run(evaluator: Evaluator) -> None:
             }
         )
         causes.append(found.by_cause())
-        if len(flows) == 1:
-            singles.append(
-                {
-                    "scenario": scenario,
-                    "op": op,
-                    "bytes": moved,
-                    **beside_formula(
-                        evaluator.machine(),
-                        flows[0]["src"],
-                        flows[0]["dst"],
-                        op,
-                        moved,
-                        rows[-1]["slowest_ns"],
-                    ),
-                }
-            )
+        if case is not None:
+            beside = beside_formula(evaluator.machine(), case, moved, rows[-1]["slowest_ns"])
+            singles.append({"scenario": scenario, "op": op, "bytes": moved, **beside})
     evaluator.table("dma", rows)
     kinds = list(dict.fromkeys(cause for by in causes for cause in by))
     broken = [
@@ -96,61 +82,52 @@ def run(evaluator: Evaluator) -> None:
     )
 
 
-def scenarios(graph: PropertyGraph, nbytes: int) -> list[tuple[str, str, Flows]]:
-    """``(scenario, read or write, flows)`` that the machine is large enough for.
+def scenarios(graph: PropertyGraph, nbytes: int) -> list[tuple[str, str, Flows, Case | None]]:
+    """``(name, read or write, flows, case)`` that the machine is large enough for.
 
-    Transfers onto one slice lie one behind the other in it.
+    Single transfers are the cases of ``kernbench probe``; patterns of many have no case. Transfers onto one
+    slice lie one behind the other in it.
     """
-    sips, cubes, pes = (int(graph.properties[key]) for key in ("sips", "cubes_per_sip", "pes_per_cube"))
+    cubes, pes = (int(graph.properties[key]) for key in ("cubes_per_sip", "pes_per_cube"))
     known = places(graph)
-    pe_at, hbm = known.pe, partial(known.part, "hbm_ctrl")
-    own = hot = hbm(0, 0, 0)
     slices = 0
     while known.find("hbm_ctrl", 0, 0, slices):
         slices += 1
-    found: list[tuple[str, str, Flows]] = []
+
+    def flow(op: str, cube: int, pe: int, to_cube: int, to: int, place: int = 0) -> dict[str, Any]:
+        ends = {"src": known.pe(0, cube, pe), "dst": known.part("hbm_ctrl", 0, to_cube, to)}
+        return {**ends, "bytes": nbytes, "op": op, "offset": place * nbytes}
+
+    found: list[tuple[str, str, Flows, Case | None]] = []
+    for case in CaseCatalogue(graph).cases:
+        at = graph.node(case.src).properties
+        src = known.pe(at["sip"], at["cube"], at["pe"]) if case.category == "pe-dma" else "host"
+        one = {"src": src, "dst": case.dst, "bytes": nbytes, "op": case.op, "offset": 0}
+        found.append((case.name, case.op, [one], case))
+    every = [(cube, pe) for cube in range(cubes) for pe in range(pes)]
     for op in ("read", "write"):
-
-        def flow(src: str, dst: str, size: int = nbytes, place: int = 0, op: str = op) -> dict[str, Any]:
-            return {"src": src, "dst": dst, "bytes": size, "op": op, "offset": place * size}
-
-        first = pe_at(0, 0, 0)
-        found.append(("local slice", op, [flow(first, own)]))
-        if slices > 1:
-            found.append(("next slice of the cube", op, [flow(first, hbm(0, 0, 1))]))
-            found.append(("farthest slice of the cube", op, [flow(first, hbm(0, 0, slices - 1))]))
-        if cubes > 1:
-            found.append(("next cube", op, [flow(first, hbm(0, 1, 0))]))
-            found.append(("farthest cube", op, [flow(first, hbm(0, cubes - 1, 0))]))
-            if slices > 1:
-                last = hbm(0, cubes - 1, slices - 1)
-                found.append(("farthest cube, farthest slice", op, [flow(first, last)]))
-        if sips > 1:
-            found.append(("other SIP", op, [flow(first, hbm(1, 0, 0))]))
-        for count in range(2, min(pes, MOST) + 1):
-            flows = [flow(pe_at(0, 0, pe), hot, place=pe) for pe in range(count)]
-            found.append((f"hot target, {count} PEs", op, flows))
+        patterns = {
+            f"hot target, {count} PEs": [flow(op, 0, pe, 0, 0, pe) for pe in range(count)]
+            for count in range(2, min(pes, MOST) + 1)
+        }
         if pes > 1 and int(graph.properties["cube_mesh_w"]) > 1:
-            own_slices = [
-                flow(pe_at(0, 0, pe), hbm(0, 1, pe % slices), place=pe // slices) for pe in range(pes)
+            patterns[f"{pes} PEs eastbound"] = [
+                flow(op, 0, pe, 1, pe % slices, pe // slices) for pe in range(pes)
             ]
-            found.append((f"{pes} PEs eastbound", op, own_slices))
-        every = [(cube, pe) for cube in range(cubes) for pe in range(pes)]
         if len(every) > 1:
-            local = [
-                flow(pe_at(0, cube, pe), hbm(0, cube, pe % slices), place=pe // slices) for cube, pe in every
+            patterns[f"{len(every)} PEs, all local"] = [
+                flow(op, cube, pe, cube, pe % slices, pe // slices) for cube, pe in every
             ]
-            onto = [flow(pe_at(0, cube, pe), hot, place=place) for place, (cube, pe) in enumerate(every)]
-            found.append((f"{len(every)} PEs, all local", op, local))
-            found.append((f"{len(every)} PEs, one slice", op, onto))
-        for name, size in HOST_BYTES.items():
-            found.append((f"host, {name}", op, [flow("host", own, size)]))
+            patterns[f"{len(every)} PEs, one slice"] = [
+                flow(op, *at, 0, 0, place) for place, at in enumerate(every)
+            ]
+        found += [(name, op, flows, None) for name, flows in patterns.items()]
     return found
 
 
 def _draw(figure: Figure, rows: list[dict[str, Any]], kinds: list[str]) -> None:
     figure.suptitle("DMA: critical path by cause, share of the makespan", fontsize=12, fontweight="bold")
-    panels = figure.subplots(1, 2, sharey=True)
+    panels = figure.subplots(1, 2)
     for axes, op in zip(panels, ("read", "write"), strict=True):
         bars: list[Row] = [row for row in rows if row["op"] == op]
         total = [sum_ns(row[kind] for kind in kinds) for row in bars]
@@ -170,7 +147,7 @@ def _draw(figure: Figure, rows: list[dict[str, Any]], kinds: list[str]) -> None:
         axes.set_yticks(range(len(bars)), [str(row["scenario"]) for row in bars], fontsize=8)
         axes.spines[["top", "right", "left"]].set_visible(False)
         axes.tick_params(axis="y", length=0)
-    panels[0].invert_yaxis()
+        axes.invert_yaxis()
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=8, frameon=False, fontsize=9)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kernbench.kinds.components import COMPONENT_KINDS
 from kernbench.kinds.links import LINK_KINDS
-from kernbench.kinds.records import ComponentKind, Form, Group, LinkKind, Passage, Traffic
+from kernbench.kinds.records import ComponentKind, Form, LinkKind, Passage, Traffic
 from kernbench.pgraph import Edge, Node
 
 COMMON = ("name", "kind", "impl", "sip", "cube", "pe", "x_mm", "y_mm", "overhead_ns")
@@ -43,7 +43,6 @@ __all__ = [
     "TRANSLATORS",
     "ComponentKind",
     "Form",
-    "Group",
     "LinkKind",
     "Passage",
     "Traffic",

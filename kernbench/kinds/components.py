@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from kernbench.kinds.records import ComponentKind, Form, Group, Passage, Traffic
+from kernbench.kinds.records import ComponentKind, Form, Passage, Traffic
 
 _SIP = "sip{sip}"
 _IO = "sip{sip}.{io}"
@@ -42,7 +42,6 @@ _KINDS = (
         properties=_PASSING,
         times=_PASSING_TIMES,
         passage=Passage.FLITS,
-        group=Group.FABRIC,
         fill=_GREY,
     ),
     ComponentKind(
@@ -52,7 +51,6 @@ _KINDS = (
         properties=("cut_through", *_PASSING),
         times=_PASSING_TIMES,
         passage=Passage.MESSAGES,
-        group=Group.FABRIC,
         fill=_GREY,
     ),
     ComponentKind(
@@ -61,7 +59,6 @@ _KINDS = (
         section=(*_IOS, "io_cpu"),
         commands=True,
         windows=("IOCPU.*",),
-        group=Group.FABRIC,
     ),
     ComponentKind(
         kind="io_noc",
@@ -70,7 +67,6 @@ _KINDS = (
         properties=_PASSING,
         times=_PASSING_TIMES,
         passage=Passage.FLITS,
-        group=Group.FABRIC,
     ),
     ComponentKind(
         kind="io_ucie",
@@ -79,7 +75,6 @@ _KINDS = (
         properties=_PASSING,
         times=_PASSING_TIMES,
         passage=Passage.FLITS,
-        group=Group.UCIE,
         fill=_ORCHID,
     ),
     ComponentKind(
@@ -89,7 +84,6 @@ _KINDS = (
         properties=_PASSING,
         times=_PASSING_TIMES,
         passage=Passage.FLITS,
-        group=Group.UCIE,
     ),
     ComponentKind(
         kind="router",
@@ -98,7 +92,6 @@ _KINDS = (
         properties=("row", "col", *_PASSING),
         times=_PASSING_TIMES,
         passage=Passage.FLITS,
-        group=Group.MESH,
         fill=_BLUE,
     ),
     ComponentKind(
@@ -119,7 +112,6 @@ _KINDS = (
         properties=("access_ns", "size_bytes"),
         times=("overhead_ns", "access_ns"),
         windows=("CUBE_SRAM",),
-        group=Group.HBM,
         cause="memory",
         memory="SRAM",
         fill="#e3f3fc",
@@ -142,7 +134,6 @@ _KINDS = (
         rates=("slice_gbs", "channel_gbs"),
         times=("overhead_ns", "access_ns", "switch_penalty_ns", "dram_tck_ns"),
         windows=("HBM",),
-        group=Group.HBM,
         cause="hbm",
         memory="HBM slice",
         fill=_GREEN,
@@ -154,14 +145,12 @@ _KINDS = (
         form=Form.PART,
         properties=("slice", "channel", "bw_gbs"),
         rates=("bw_gbs",),
-        group=Group.HBM,
         counted_elsewhere=True,
     ),
     ComponentKind(
         kind="link_buffer",
         name="{link}.buffer",
         form=Form.PART,
-        group=Group.MESH,
         cause="back_pressure",
         counted_elsewhere=True,
     ),
@@ -177,7 +166,6 @@ _KINDS = (
         name="",
         properties=("access_ns", "size_bytes"),
         times=("overhead_ns", "access_ns"),
-        group=Group.HBM,
         cause="memory",
         memory="memory",
         fill=_GREEN,
@@ -190,7 +178,6 @@ _KINDS = (
         times=_PASSING_TIMES,
         passage=Passage.FLITS,
         entrance_to="hbm_ctrl",
-        group=Group.MESH,
     ),
     ComponentKind(
         kind="ucie_port",
@@ -199,7 +186,6 @@ _KINDS = (
         properties=("side", *_PASSING),
         times=_PASSING_TIMES,
         passage=Passage.FLITS,
-        group=Group.UCIE,
         fill=_ORCHID,
     ),
     ComponentKind(
@@ -209,7 +195,6 @@ _KINDS = (
         properties=("side", "index", *_PASSING),
         times=_PASSING_TIMES,
         passage=Passage.FLITS,
-        group=Group.UCIE,
         fill="#f8e9f0",
     ),
     ComponentKind(

@@ -24,21 +24,6 @@ class Traffic(StrEnum):
     """Launches, mappings and their answers."""
 
 
-class Group(StrEnum):
-    """The part of the machine that time at a component, or in flight over a link, is counted under."""
-
-    SETUP = "setup"
-    """Whatever issues a request (host CPU, DMA engines, the parts of a PE), and address translation."""
-    MESH = "mesh"
-    """Routers and wires of the cubes' meshes."""
-    UCIE = "ucie"
-    """UCIe ports, connections, PHYs and the wires between chiplets."""
-    FABRIC = "fabric"
-    """The tray's switch and wires, PCIe endpoints, the IO chiplets' networks."""
-    HBM = "hbm"
-    """The memory itself: HBM controllers with their pseudo-channels, and SRAM."""
-
-
 class Form(Enum):
     """How a kind stands in the compiled graph."""
 
@@ -94,7 +79,6 @@ class ComponentKind:
     windows: tuple[str, ...] = ()
     """Ranges of physical addresses that lead to it: ``KIND`` or ``KIND.UNIT`` of the address layout."""
 
-    group: Group = Group.SETUP
     cause: str = "component"
     """Cause of the steps of a critical path that are spent in it: component, hbm, memory or host."""
     counted_elsewhere: bool = False
@@ -142,8 +126,6 @@ class LinkKind:
     """The value of ``properties["kind"]`` of its links."""
     title: str
     """Its name in legends."""
-    group: Group
-    """The group that its flight time is counted under."""
     barred_within: frozenset[Traffic] = frozenset()
     """Traffic within one cube that may not use it."""
     barred_across: frozenset[Traffic] = frozenset()

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kernbench.analysis.time_segments import SEGMENTS
+from kernbench.analysis.time_by_cause import CAUSES
 from kernbench.pgraph import PropertyGraph
 from kernbench.probes.cases import CATEGORIES, Case, CaseCatalogue, LeftOut
 from kernbench.probes.measurements import CaseRow, Measurement, ProbeBench
@@ -82,8 +82,7 @@ class ProbeReport:
 
     def summary(self, category: str) -> Table:
         """One line a case of ``category`` at the standard size."""
-        causes = tuple(segment.value for segment in SEGMENTS)
-        columns = ("case", "op", "links", "actual_ns", "formula_ns", *causes, "gbs", "limit_gbs", "used")
+        columns = ("case", "op", "links", "actual_ns", "formula_ns", *CAUSES, "gbs", "limit_gbs", "used")
         cells = []
         for row in self._of(category):
             m = row.by_size[self.nbytes]

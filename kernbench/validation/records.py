@@ -51,7 +51,7 @@ def _measure_scenario(case: Case) -> tuple[float, int]:
     """Makespan and bytes of a scenario."""
     graph = _graph(str(case["topology"]))
     wanted = case["scenario"], case["op"]
-    flows = next(flows for name, op, flows in scenarios(graph, NBYTES) if (name, op) == wanted)
+    flows = next(flows for name, op, flows, _ in scenarios(graph, NBYTES) if (name, op) == wanted)
     machine = Machine(graph, [], check=False)
     write = case["op"] == "write"
     sent = [

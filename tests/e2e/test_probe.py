@@ -117,7 +117,7 @@ def test_csv_has_a_line_for_each_case_and_size(cli: Cli) -> None:
     )
     assert len(rows) == 4 * 3
     sums = [
-        sum(float(row[head.index(cause)]) for cause in ("setup", "mesh", "ucie", "fabric", "wire", "hbm"))
+        sum(float(row[head.index(cause)]) for cause in ("host", "component", "link", "memory", "hbm"))
         for row in rows
     ]
     assert sums == pytest.approx([float(row[head.index("actual_ns")]) for row in rows], abs=1e-9, rel=0)

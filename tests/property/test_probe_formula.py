@@ -80,5 +80,5 @@ def test_16_kb_to_the_own_slice_by_hand() -> None:
     breakdown = machine.formula.write(route, 16 * 1024).end.breakdown()
     millimetres = 2 * sum(float(link.properties["distance_mm"]) for link in route.links)
     assert breakdown == pytest.approx(
-        {"setup": 0, "mesh": 4 + 0.01 * millimetres, "ucie": 0, "fabric": 0, "wire": 65, "hbm": 8}
+        {"host": 0, "component": 4, "link": 65 + 0.01 * millimetres, "memory": 0, "hbm": 8}
     )

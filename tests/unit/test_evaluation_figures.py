@@ -103,15 +103,14 @@ def test_the_line_of_theory_counts_whole_packets() -> None:
 
 
 def test_scenarios_of_dma_are_those_that_a_machine_has_room_for() -> None:
-    small = {name for name, _, _ in dma.scenarios(compiled("minimal"), 1024)}
-    assert "local slice" in small
-    assert not small & {"next cube", "other SIP"}
-    found = {(name, op): flows for name, op, flows in dma.scenarios(compiled("default"), 1024)}
+    small = {name for name, *_ in dma.scenarios(compiled("minimal"), 1024)}
+    assert small == {"h2d-1hop", "d2h-1hop", "pe-local-hbm"}
+    found = {(name, op): flows for name, op, flows, _ in dma.scenarios(compiled("default"), 1024)}
     assert {op for _, op in found} == {"read", "write"}
     assert [flow["offset"] for flow in found["hot target, 3 PEs", "read"]] == [0, 1024, 2048]
     assert len({flow["dst"] for flow in found["hot target, 3 PEs", "read"]}) == 1
-    assert found["other SIP", "write"][0]["dst"].startswith("sip1.")
-    assert found["farthest cube", "read"][0]["dst"].startswith("sip0.cube15.")
+    assert found["h2d-4hop", "write"][0]["src"] == "host"
+    assert found["pe-cross-sip-hbm-best", "write"][0]["dst"].startswith("sip1.")
     assert len({flow["dst"] for flow in found["128 PEs, all local", "read"]}) == 128
 
 
