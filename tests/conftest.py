@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from kernbench_graph.stores.embedded import engine
 
 from kernbench import collector
 from kernbench.compiled import state
@@ -80,7 +81,12 @@ def pytest_runtest_protocol(
 
 
 def pytest_collection_finish() -> None:
-    """All that is there before the first test stays to the end; the collector need not look at it again."""
+    """All that is there before the first test stays to the end; the collector need not look at it again.
+
+    Memory of closed databases is for the next one, hundreds of which come: to get it from the system again
+    takes longer than to fill a database.
+    """
+    engine._RETURNED_MB = 500
     collector.set_aside()
     gc.set_threshold(20_000, 20, 20)
 

@@ -239,7 +239,7 @@ def ask_cypher(
             rows: a line of the engine's text each, in the column ``plan``; from a server an operator each,
             ``depth operator details estimated_rows``, the last one first. After ``PROFILE`` the plan has
             what was counted, on a server and from ``ladybug``.
-        run: an id, a unique beginning of one, a tag, ``last`` or ``last~N``.
+        run: an id, a unique prefix of one, a tag, ``last`` or ``last~N``.
         store: a store, its URL, or None for the default one.
         params: values of the other parameters by name.
         engine: ``arcadedb`` or ``ladybug``, where a store has several; None for the first that is installed.

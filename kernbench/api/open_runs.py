@@ -21,7 +21,7 @@ def runs(store: Store = None) -> list[Run]:
 
 
 def open_run(ref: str = "last", store: Store = None) -> Run:
-    """The run that ``ref`` means: an id, a unique beginning of one, a tag, ``last`` or ``last~N``.
+    """The run that ``ref`` means: an id, a unique prefix of one, a tag, ``last`` or ``last~N``.
 
     Of several runs with that tag the newest. ``RunNotFoundError`` lists the runs that there are.
     """

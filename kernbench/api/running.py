@@ -89,8 +89,8 @@ def run(
         verify: Check the computed values against the bench's reference. ``"ops"`` compares every operation as
             well, with its own inputs, and stops at the first that is off: ``info["ops_verified"]`` says how
             many were right.
-        params: The bench's parameters. Those whose names this function does not take can be given straight
-            behind the others. Configurations of autotuned kernels are parameters too: ``{"scale.BLOCK": 64}``
+        params: The bench's parameters, which may also be passed as keyword arguments where this function has
+            none of that name. Configurations of autotuned kernels are parameters too: ``{"scale.BLOCK": 64}``
             for kernel ``scale``, or ``{"scale[n=100].BLOCK": 64}`` for one key. Without, launches take the
             best that :func:`tune` has found in this process, else the first.
         device: ``"all"`` or ``"sip:N"``; by default SIP 0.
@@ -108,12 +108,12 @@ def run(
             left where they stand.
         detail: What a server holds of the run as a graph: ``"summary"``, ``"operations"`` or ``"full"``, with
             every hop.
-        keep_partial: Keep what there is of a run that raises or is interrupted, with status ``partial``: the
-            transactions and operations that had ended. The error, or the ``KeyboardInterrupt``, then has that
-            run as ``kept_run``. Without, such a run is not kept.
+        keep_partial: Save the partial results of a run that raises or is interrupted, with status
+            ``partial``: the transactions and operations that had ended. The error, or the
+            ``KeyboardInterrupt``, then has that run as ``kept_run``. Without, such a run is not kept.
         instruments: Objects of subclasses of :class:`kernbench.Instrument`, or names of such classes
-            (``file.py:Class``), which are told of transactions, operations and launches as they end; the rows
-            of their tables are kept with the run.
+            (``file.py:Class``), whose methods are called as transactions, operations and launches end; the
+            rows of their tables are kept with the run.
         more_params: More of the bench's parameters.
 
     Returns:

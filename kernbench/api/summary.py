@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 PART = ("resource", "kind", "utilisation", "occupancy", "wait_ns", "busy_ns", "bytes", "transactions",
         "max_queue")  # fmt: skip
-"""What is told of each part."""
+"""Columns of a part."""
 ALL = 1 << 40
 """More than there are."""
 

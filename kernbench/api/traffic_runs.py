@@ -131,7 +131,7 @@ def traffic(
         flows: A file (YAML, JSON or CSV), ``pattern:NAME`` (see :func:`traffic_patterns`), or a list of
             mappings with the keys ``src dst bytes`` and, where the default does not fit, ``op offset start_ns
             count period_ns name``.
-        params: A pattern's parameters, which can also be given straight behind the others.
+        params: A pattern's parameters, which may also be passed as keyword arguments.
 
     Raises:
         ConfigError: A flow is wrong; it says where and what was expected. Where there is no flow at all it

@@ -190,13 +190,11 @@ def device_option(function: Function) -> Function:
 
 def limit_options(function: Function) -> Function:
     """``--max-ns``, ``--max-events`` and ``--timeout``, passed by these names: where a run is to end."""
-    max_ns = click.option(
-        "--max-ns", type=float, metavar="NS", help="End a run after so much simulated time."
-    )
-    max_events = click.option("--max-events", type=int, metavar="N", help="End a run after so many events.")
+    max_ns = click.option("--max-ns", type=float, metavar="NS", help="Stop after this simulated time.")
+    max_events = click.option("--max-events", type=int, metavar="N", help="Stop after this many events.")
     timeout = click.option(
         "--timeout", type=float, metavar="SECONDS",
-        help="End a run after so much wall time, its kernels too where they do not end by themselves.",
+        help="Stop after this wall time, kernels that do not end by themselves too.",
     )  # fmt: skip
     return max_ns(max_events(timeout(function)))
 

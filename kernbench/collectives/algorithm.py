@@ -1,6 +1,6 @@
 """The interface of collective algorithms, and where the algorithms of a name are found.
 
-An algorithm is a module with ``ALGORITHMS``: one :class:`Algorithm` for each collective that it carries out.
+An algorithm is a module with ``ALGORITHMS``: one :class:`Algorithm` for each collective that it implements.
 It lies in ``kernbench/collectives/algorithms``, in a Python file of the user's or in an installed package;
 ``ccl.yaml`` names those to use.
 """

@@ -171,7 +171,7 @@ class Backend:
         program = self._context.scheduler.asking
         if program.rank is None and self.world_size > 1:
             raise UsageError(
-                "a collective outside of a rank would wait for ever; call it in the function that "
+                "a collective outside of a rank would deadlock; call it in the function that "
                 "torch.multiprocessing.spawn runs"
             )
         return program.rank or 0

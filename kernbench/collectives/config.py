@@ -1,4 +1,4 @@
-"""``ccl.yaml``: which algorithm carries out which collective, and how queues are set up for them."""
+"""``ccl.yaml``: which algorithm implements which collective, and how queues are set up for them."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class Target:
 
 
 def sort_of(column: str) -> Sort | None:
-    """The sort of thing that a column of this name holds; None where it leads nowhere."""
+    """The sort of thing that a column of this name holds; None for nothing that opens."""
     return _COLUMNS.get(column)
 
 

@@ -135,7 +135,7 @@ def run_bench(
         params: Its parameters, resolved already.
         options: How it is run.
         instruments: Those of the options, made.
-        components: Which class carries out which ``impl``, beside the topology's own.
+        components: Which class implements which ``impl``, beside the topology's own.
         choices: Which configurations launches of autotuned kernels take.
 
     Returns:

@@ -17,6 +17,14 @@ from tests.neo4j_server import empty
 SAME_IN_MEMORY = (
     "test_store_advice.py",
     "test_measured_questions.py",
+    "test_doors.py",
+    "test_several_runs.py",
+    "test_store_additions.py",
+    "test_store_configuration.py",
+    "test_store_entities.py",
+    "test_store_plans.py",
+    "test_store_running.py",
+    "test_store_traffic.py",
     "test_store_hostile.py",
     "test_store_routes.py",
     "test_store_graph.py",
@@ -28,7 +36,8 @@ SAME_IN_MEMORY = (
 """``memory:`` shares what they test with the embedded store, which adds the files.
 
 CI asks the embedded store, and a server, about many runs, and the one in memory about few: it asks the same
-engines in the same texts, so that few show a store that hands them other rows or parameters.
+engines in the same texts, so that few show a store that hands them other rows or parameters. What every store
+promises, ``test_store_contract.py``, is asked of the one in memory every day.
 """
 
 NewStore = Callable[[], AbstractContextManager[GraphStore]]

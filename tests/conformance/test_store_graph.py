@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import pytest
 from kernbench_graph.networkx_view import run_graph
 from kernbench_graph.projection import Projection
 from kernbench_graph.records import RunRecord, TopologyRecord
@@ -13,7 +14,7 @@ from kernbench_graph.store import GraphStore
 
 from kernbench.api.topologies import load_topology
 from kernbench.pgraph import topology_graph, topology_id, topology_record
-from tests.conformance.generated_runs import made_up
+from tests.conformance.generated_runs import SIZES, made_up
 from tests.conformance.graph_records import EVERYTHING, add_to, nodes_of_run, sample, table, with_steps
 
 
@@ -69,8 +70,9 @@ def test_the_graph_of_a_small_run(store: GraphStore) -> None:
     assert store.query(text, run="a").rows == [(1,)]
 
 
-def test_the_graphs_of_generated_runs(store: GraphStore) -> None:
-    for number, case in enumerate(made_up(2, ())):
+@pytest.mark.parametrize("size", SIZES)
+def test_the_graphs_of_generated_runs(store: GraphStore, size: str) -> None:
+    for number, case in enumerate(made_up(4 if size == "many" else 1, ())):
         run = RunRecord({**case.run.info, "id": f"g{number}"}, case.run.tables)
         store.keep(run, case.topology)
         for engine in store.engines:

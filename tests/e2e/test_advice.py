@@ -67,16 +67,17 @@ def test_kernels_as_users_write_them_get_advice_that_holds_or_none(shape: Shape)
 
 
 def test_pes_that_a_launch_is_not_for_are_not_idle() -> None:
-    said = [one for one in kb.run(squared(for_pes=0)).advice() if one["rule"] == "advice/idle-pes"]
-    assert [one["evidence"]["all_pes"] for one in said] == [128]
-    assert "8 PEs work in launch 0, squares, where there are 128" in said[0]["advice"]
+    small = {"system.sips": 1, "sip.cube_mesh": {"w": 2, "h": 2}}
+    said = [one for one in kb.run(squared(0), topo=small).advice() if one["rule"] == "advice/idle-pes"]
+    assert [one["evidence"]["all_pes"] for one in said] == [32]
+    assert "8 PEs work in launch 0, squares, where there are 32" in said[0]["advice"]
     assert "for_pes=8" in said[0]["advice"]
-    assert kb.run(squared(for_pes=8)).advice() == []
-    assert [one["evidence"]["all_pes"] for one in kb.run(squared(for_pes=16)).advice()] == [16]
+    assert kb.run(squared(for_pes=8), topo=small).advice() == []
+    assert [one["evidence"]["all_pes"] for one in kb.run(squared(for_pes=16), topo=small).advice()] == [16]
     with pytest.raises(
         UsageError, match=r"launch 'squares': for_pes is -1; give how many PEs the job is for"
     ):
-        kb.run(squared(for_pes=-1))
+        kb.run(squared(for_pes=-1), topo=small)
 
 
 def test_the_time_of_collectives_is_that_of_the_lines_that_call_them() -> None:

@@ -132,7 +132,9 @@ def test_a_limit_of_wall_time_ends_what_asks_for_nothing(endless: str, bench: st
     kb.run("gemm-single-pe", "minimal", store="memory:", timeout=600)
 
 
-@pytest.mark.parametrize("bench", SPINNING)
+@pytest.mark.parametrize(
+    "bench", [SPINNING[0], *(pytest.param(b, marks=pytest.mark.slow) for b in SPINNING[1:])]
+)
 def test_ctrl_c_ends_it_too(endless: str, workdir: Path, bench: str) -> None:
     command = [sys.executable, "-m", "kernbench", "run", f"{endless}:{bench}", "--store", "kept"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=workdir)

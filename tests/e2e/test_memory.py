@@ -102,6 +102,7 @@ print(json.dumps(found))
 """Prints the memory of the process in the middle of a kernel and at its end."""
 
 
+@pytest.mark.slow
 def test_an_operation_on_handles_takes_at_most_200_bytes_while_a_run_goes_on() -> None:
     if not Path("/proc/self/statm").exists():
         pytest.skip("only Linux says there how much memory a process has")

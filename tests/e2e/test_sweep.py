@@ -234,8 +234,15 @@ def test_the_best_of_a_sweep_and_a_comparison_name_the_keys_that_differ(cli: Cli
     assert {row["what"] for row in other} == {"bench", "parameter"}
 
 
-@pytest.mark.parametrize("end", ["os._exit(0)", "os.kill(os.getpid(), signal.SIGSEGV)"])
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize(
+    ("jobs", "end"),
+    [
+        ("2", "os.kill(os.getpid(), signal.SIGSEGV)"),
+        pytest.param("1", "os.kill(os.getpid(), signal.SIGSEGV)", marks=pytest.mark.slow),
+        ("1", "os._exit(0)"),
+        pytest.param("2", "os._exit(0)", marks=pytest.mark.slow),
+    ],
+)
 def test_a_point_that_ends_its_process_is_a_row(cli: Cli, workdir: Path, end: str, jobs: str) -> None:
     bench = KILLER.replace("if n == at and not marker.exists():", f"if n == at:\n        {end}")
     (workdir / "ends.py").write_text(bench, encoding="utf-8")

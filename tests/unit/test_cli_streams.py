@@ -67,7 +67,10 @@ def test_a_terminal_gets_csv_without_what_it_would_obey(
     assert capsys.readouterr().out == f"{output.printable(HOSTILE)}\n" * 2
 
 
-@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(
+    "closed",
+    [*(pytest.param(one, marks=pytest.mark.slow) for one in (">&-", "2>&-", ">&- 2>&-")), "<&- >&- 2>&-"],
+)
 def test_closed_streams_do_no_harm(closed: str, folder: Path) -> None:
     """Nor does a file of the store get the number of a stream, and what is printed to it."""
     command = f"{sys.executable} -m kernbench run --bench gemm-single-pe --topology minimal {closed}"

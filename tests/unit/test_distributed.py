@@ -212,7 +212,7 @@ def test_wrong_calls(call: Any, message: str) -> None:
 def test_outside_of_a_rank() -> None:
     t = torch()
     t.distributed.init_process_group("ahbm")
-    with pytest.raises(UsageError, match=r"outside of a rank would wait for ever.*spawn"):
+    with pytest.raises(UsageError, match=r"outside of a rank would deadlock.*spawn"):
         t.distributed.all_reduce(t.zeros(4))
     t = torch(1)
     t.distributed.init_process_group("ahbm")

@@ -175,6 +175,7 @@ def test_a_machine_built_in_python_is_drawn() -> None:
     assert ">sip1<" in kb.diagram(made.compile(), "system")
 
 
+@pytest.mark.slow
 def test_a_report_has_the_view_that_there_is(tmp_path: Path) -> None:
     run = kb.run("gemm-multi-pe", machine("a100-4"), store=tmp_path / "store")
     page = tmp_path / "report.html"

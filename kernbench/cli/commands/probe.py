@@ -67,7 +67,7 @@ def command(
     strict: bool,
     fmt: str,
 ) -> None:
-    """Measure single transfers on an idle machine and set a formula beside each.
+    """Measure single transfers on an idle machine and compare each with a formula.
 
     The cases are found from the topology: from the host to the nearest cube and on, from a PE to its own
     memory, to the nearest and farthest in its cube, its SIP and another SIP. Their invariants are

@@ -28,7 +28,7 @@ command = LazyGroup(
     help="List, tag, copy and remove kept runs.",
     entries={
         "list": Entry(f"{_HERE}.runs:list_runs", "List the kept runs, oldest first."),
-        "tag": Entry(f"{_HERE}.runs:tag", "Give a run tags, or take them away."),
+        "tag": Entry(f"{_HERE}.runs:tag", "Add tags to a run, or remove them."),
         "export": Entry(f"{_HERE}.runs:export", "Copy runs to another store."),
         "import": Entry(f"{_HERE}.runs:import_", "Copy runs from another store."),
         "prune": Entry(f"{_HERE}.runs:prune", "Remove all but the newest runs of each bench."),
@@ -49,8 +49,8 @@ command = LazyGroup(
 def list_runs(bench: str | None, tag: str | None, store: str | None, fmt: str) -> None:
     """List the kept runs, oldest first: parameters, launch time, and what changed from the run before.
 
-    'changed' compares with the run before of the same bench. Wherever a run is asked for, the beginning of
-    its id will do, a tag, 'last' for the newest, and 'last~2' for the one two before it.
+    'changed' compares with the run before of the same bench. Commands take a run by its id or a unique
+    prefix of it, by a tag, or as 'last' for the newest and 'last~2' for the one two before it.
     """
     with opened(store) as kept_in:
         kept = listed(bench, kept_in, tag=tag)
@@ -77,11 +77,11 @@ def _with_tagged(runs: tuple[str, ...], tag: str | None, store: GraphStore) -> t
 )
 @click.argument("run", shell_complete=completion.runs)
 @click.argument("tags", nargs=-1)
-@click.option("--remove", multiple=True, metavar="TAG", help="A tag to take away; may be repeated.")
+@click.option("--remove", multiple=True, metavar="TAG", help="Remove this tag; may be repeated.")
 @store_option
 @format_option
 def tag(run: str, tags: tuple[str, ...], remove: tuple[str, ...], store: str | None, fmt: str) -> None:
-    """Give RUN the TAGS and print all that it has then, one a line. JSON has tags."""
+    """Add TAGS to RUN and print its tags, one a line. JSON has tags."""
     with opened(store) as kept_in:
         now = kept_runs.tag(run, tags, remove, kept_in)
     emit_list(fmt, "tags", "tag", now)

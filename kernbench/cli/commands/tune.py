@@ -41,7 +41,7 @@ _COLUMNS = ("kernel", "key", "config", "latency_ns", "best", "run_id", "error")
 @device_option
 @click.option(
     "--for", "goal", type=click.Choice(TUNING_GOALS), default="latency", show_default=True,
-    help="What is to be least: latency, energy, or edp, the energy-delay product.",
+    help="What to minimize: latency, energy, or edp, the energy-delay product.",
 )  # fmt: skip
 @click.option("--verify-data", is_flag=True, help="Leave out configurations that give wrong values.")
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Mark the kept runs; may be repeated.")

@@ -41,7 +41,7 @@ class Page:
     source: str = ""
     """The file whose lines rows may lead to; empty where the run keeps none."""
     leads: Callable[[Mapping[str, Any]], tuple[str, str] | None] = field(default=lambda _row: None)
-    """Where a row leads that names no thing: the tab and its filter; None where it leads nowhere."""
+    """What a row without a link target opens: the tab and its filter; None for nothing."""
 
     def labels(self, width: int) -> list[str]:
         """Names of the tabs, whole, short or cut, such that they fit ``width`` with blanks on either side."""

@@ -1,6 +1,6 @@
 """A timeline of a run: for each track the share of each stretch of time in which it was occupied.
 
-A component that carries out operations is occupied while they last; any other component, or a link, from
+A component that executes operations is occupied while they last; any other component, or a link, from
 the first flit of a transaction that it serves to the last one that leaves. Overlaps count once.
 """
 
