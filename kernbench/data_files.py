@@ -1,4 +1,4 @@
-"""Where the shipped data (``queries/``, ``configs/``) lie: in a checkout or inside the wheel."""
+"""Where the shipped ``queries``, ``configs`` and ``evaluations`` lie: in a checkout or inside the wheel."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def data_dir(name: str) -> Path:
-    """Folder ``name`` (``"queries"`` or ``"configs"``): the wheel's copy, else the checkout's."""
+    """Folder ``name`` (such as ``"queries"``): the wheel's copy, else the checkout's."""
     for candidate in (_PACKAGE / "_data" / name, _PACKAGE.parent / name):
         if candidate.is_dir():
             return candidate

@@ -30,7 +30,7 @@ def bench_names() -> dict[str, tuple[str, ...]]:
 
 def evaluation_names() -> list[str]:
     """The names of the shipped evaluations."""
-    return list(declared(_PACKAGE / "evaluations", "evaluation"))
+    return list(declared(data_dir("evaluations"), "evaluation"))
 
 
 def table_names() -> list[str]:

@@ -299,9 +299,9 @@ def _bench_called(name: str) -> BenchSpec:
     try:
         return resolve(name)
     except UsageError:
-        from kernbench.evaluations import list_all
+        from kernbench.api.names import evaluation_names
 
-        if all(name != one.name for one in list_all()):
+        if name not in evaluation_names():
             raise
         raise UsageError(
             f"'{name}' is an evaluation, many runs with tables and figures; run 'kernbench evaluate {name}'"

@@ -7,9 +7,9 @@ from functools import cache
 from kernbench.api.running import run
 from kernbench.api.topologies import load_topology
 from kernbench.components.registry import problems
-from kernbench.evaluations.dma import scenarios
 from kernbench.machine.machine import Machine
 from kernbench.pgraph import PropertyGraph
+from kernbench.probes.scenarios import scenarios
 from kernbench.topology import compile_topology, load
 from kernbench.topology.places import places
 from kernbench.validation.table_file import Case

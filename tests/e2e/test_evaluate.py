@@ -15,9 +15,9 @@ import pytest
 import yaml
 
 import kernbench as kb
-from kernbench.evaluations import milestone_1h_ccl
-from kernbench.evaluations.dma import scenarios
+from kernbench.probes.scenarios import scenarios
 from kernbench.sweeps import evaluation_gate as api_gate
+from tests.shipped_evaluations import GQA, evaluation_module
 
 Cli = Callable[..., Any]
 GEMM = (
@@ -240,7 +240,7 @@ def test_theory_is_drawn_beside_the_simulated_all_reduce() -> None:
         ("torus 2x3", ["simulated", "1,346 ns + 1.20 ns a packet", "2D torus, theoretical: 10.6 us"]),
     ):
         figure = Figure()
-        milestone_1h_ccl._latency(figure, rows, grid)
+        evaluation_module("milestone_1h_ccl")._latency(figure, rows, grid)
         (axes,) = figure.axes
         lines = {str(line.get_label()): list(line.get_ydata()) for line in axes.lines}
         assert [label for label in lines if not label.startswith("_")] == labels
@@ -327,7 +327,7 @@ class Limited:
 
 
 def test_gqa_says_where_full_scale_stops() -> None:
-    from kernbench.evaluations.milestone_gqa_llama70b import _capacity
+    _capacity = evaluation_module("milestone_gqa_llama70b")._capacity
 
     found = _capacity(Limited(), {"d_head": 128}, "multi-user decode")  # type: ignore[arg-type]
     assert (found["most_kv_tokens"], found["stopped_at"], found["because"]) == (4096, 8192, "too large")
@@ -343,7 +343,7 @@ def test_gqa_says_where_full_scale_stops() -> None:
     ],
 )
 def test_gqa_takes_keys_that_do_not_fit_in_parts(users: str, phase: str, rows: int, keys: int) -> None:
-    bench = "kernbench.evaluations._gqa_attention:gqa-attention"
+    bench = GQA
     params = {"users": users, "phase": phase, "q_tokens": rows, "kv_tokens": keys}
     small = {"pe.pe_tcm.scratch_bytes": 120_000, "pe.pe_tcm.size_bytes": 900_000}
     run = kb.run(bench, "default", topo=small, verify=True, device="sip:0", store="memory:", **params)
@@ -355,7 +355,7 @@ def test_gqa_takes_keys_that_do_not_fit_in_parts(users: str, phase: str, rows: i
 
 def test_gqa_is_checked_against_attention(workdir: Path) -> None:
     (workdir / "m.yaml").write_text(MACHINE.format(gbs=32.0), encoding="utf-8")
-    bench = "kernbench.evaluations._gqa_attention:gqa-attention"
+    bench = GQA
     for phase, rows in (("prefill", 16), ("decode", 1)):
         params = {"phase": phase, "q_tokens": rows, "q_heads": 2, "kv_tokens": 64, "d_head": 16}
         times = {}
@@ -370,11 +370,11 @@ def test_gqa_is_checked_against_attention(workdir: Path) -> None:
 
 @pytest.mark.slow
 def test_gqa_values_depend_on_the_mask_and_on_every_head(workdir: Path) -> None:
-    from kernbench.evaluations import _gqa_attention as gqa
+    gqa = evaluation_module("_gqa_attention")
 
     machine = MACHINE.replace("w: 1, h: 1", "w: 2, h: 2").format(gbs=32.0)
     (workdir / "m.yaml").write_text(machine, encoding="utf-8")
-    bench = "kernbench.evaluations._gqa_attention:gqa-attention"
+    bench = GQA
     for users in gqa.RANKS:
         for phase, rows in (("prefill", 16), ("decode", 1)):
             # As many keys as new tokens: some ranks get blocks of which they must see nothing.

@@ -17,7 +17,7 @@ from kernbench.compiled.digest import MODULES
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
-SHIPPED = ("kernbench", "graph", "queries", "configs")
+SHIPPED = ("kernbench", "graph", "queries", "configs", "evaluations")
 LEFT_OUT = shutil.ignore_patterns("__pycache__", ".*cache", "*.egg-info")
 
 
@@ -54,7 +54,7 @@ def test_the_wheel_holds_data_and_types_and_nothing_else(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"kernbench", "kernbench_graph"}
-    for kind, folder in (("queries", "*/*.yaml"), ("configs", "**/*.yaml")):
+    for kind, folder in (("queries", "*/*.yaml"), ("configs", "**/*.yaml"), ("evaluations", "*.py")):
         for path in sorted((ROOT / kind).glob(folder)):
             assert f"kernbench/_data/{kind}/{path.relative_to(ROOT / kind).as_posix()}" in names
     assert {"kernbench/py.typed", "kernbench_graph/py.typed", "kernbench/__init__.pyi"} <= set(names)

@@ -10,14 +10,17 @@ import pytest
 
 import kernbench as kb
 from kernbench.errors import UsageError
-from kernbench.evaluations import _ccl_theory, _gemm_pipeline, dma
-from kernbench.evaluations._gemm_pipeline import Hardware
-from kernbench.evaluations._gqa_attention import Layout, _widths, seen
+from kernbench.probes.scenarios import scenarios
 from kernbench.sweeps.evaluation_gate import baselines, compare_runs, key_of
 from tests.compiled import compiled
+from tests.shipped_evaluations import evaluation_module
+
+_gemm_pipeline, _ccl_theory, _gqa = map(
+    evaluation_module, ("_gemm_pipeline", "_ccl_theory", "_gqa_attention")
+)
 
 
-def hardware(fill_ns: float = 10.0) -> Hardware:
+def hardware(fill_ns: float = 10.0) -> Any:
     """Tiles of 32 x 64 x 32 in 16 ns, 4096 MACs a ns; a byte of DMA a hundredth of a ns, and a round trip."""
     cases = tuple(
         SimpleNamespace(
@@ -25,7 +28,7 @@ def hardware(fill_ns: float = 10.0) -> Hardware:
         )
         for _ in range(2)
     )
-    return Hardware((32, 64, 32), 16.0, 4096.0, 512.0, 256.0, cases, cast(Any, None))
+    return _gemm_pipeline.Hardware((32, 64, 32), 16.0, 4096.0, 512.0, 256.0, cases, cast(Any, None))
 
 
 def test_intervals_count_once_where_they_overlap() -> None:
@@ -74,12 +77,12 @@ def test_shapes_below_a_tile() -> None:
 
 
 def test_a_token_sees_no_key_after_its_own() -> None:
-    assert seen(4, 5, 2).astype(int).tolist() == [[1, 1, 1, 1, 0]] * 2 + [[1] * 5] * 2
+    assert _gqa.seen(4, 5, 2).astype(int).tolist() == [[1, 1, 1, 1, 0]] * 2 + [[1] * 5] * 2
 
 
 def test_rows_lie_as_their_placement_has_them() -> None:
     by_head = np.arange(2 * 4).reshape(2, 4, 1)
-    on_pes, on_cubes = Layout(True, 2, 2), Layout(False, 2, 2)
+    on_pes, on_cubes = _gqa.Layout(True, 2, 2), _gqa.Layout(False, 2, 2)
     assert on_pes.rows(by_head).ravel().tolist() == list(range(8))
     assert on_cubes.rows(by_head).ravel().tolist() == [0, 1, 4, 5, 2, 3, 6, 7]
     assert on_cubes.rows(by_head, copies=True).ravel().tolist() == list(range(8))
@@ -87,12 +90,12 @@ def test_rows_lie_as_their_placement_has_them() -> None:
 
 
 def test_keys_go_round_in_blocks_that_fit() -> None:
-    assert _widths(64, 8, 16, alone=False, scratch=1 << 20) == [64, 32, 16, 8, 4, 2, 1]
+    assert _gqa._widths(64, 8, 16, alone=False, scratch=1 << 20) == [64, 32, 16, 8, 4, 2, 1]
     always, block = 18 * 8 * 16 + 32 * 8, 2 * 16 + 0
     need = always + 6 * block * 16 + 5 * 4 * 8 * 16 + 2 * 4 * 16
-    assert _widths(64, 8, 16, alone=False, scratch=need)[0] == 16
-    assert _widths(64, 8, 16, alone=False, scratch=need - 1)[0] == 8
-    assert _widths(64, 8, 16, alone=False, scratch=0) == [1]
+    assert _gqa._widths(64, 8, 16, alone=False, scratch=need)[0] == 16
+    assert _gqa._widths(64, 8, 16, alone=False, scratch=need - 1)[0] == 8
+    assert _gqa._widths(64, 8, 16, alone=False, scratch=0) == [1]
 
 
 def test_the_line_of_theory_counts_whole_packets() -> None:
@@ -103,9 +106,9 @@ def test_the_line_of_theory_counts_whole_packets() -> None:
 
 
 def test_scenarios_of_dma_are_those_that_a_machine_has_room_for() -> None:
-    small = {name for name, *_ in dma.scenarios(compiled("minimal"), 1024)}
+    small = {name for name, *_ in scenarios(compiled("minimal"), 1024)}
     assert small == {"h2d-1hop", "d2h-1hop", "pe-local-hbm"}
-    found = {(name, op): flows for name, op, flows, _ in dma.scenarios(compiled("default"), 1024)}
+    found = {(name, op): flows for name, op, flows, _ in scenarios(compiled("default"), 1024)}
     assert {op for _, op in found} == {"read", "write"}
     assert [flow["offset"] for flow in found["hot target, 3 PEs", "read"]] == [0, 1024, 2048]
     assert len({flow["dst"] for flow in found["hot target, 3 PEs", "read"]}) == 1

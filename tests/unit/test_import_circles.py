@@ -10,7 +10,7 @@ import networkx as nx
 
 ROOT = Path(__file__).resolve().parents[2] / "kernbench"
 ROOMS = (
-    *("analysis", "api", "benches", "cli", "collectives", "evaluations", "kinds", "pages", "probes"),
+    *("analysis", "api", "benches", "cli", "collectives", "kinds", "pages", "probes"),
     *("report", "routing", "screens", "sweeps", "tui", "validation", "web"),
 )
 

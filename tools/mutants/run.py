@@ -33,7 +33,7 @@ import yaml
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-SOURCES = ("kernbench", "graph", "queries", "configs")
+SOURCES = ("kernbench", "graph", "queries", "configs", "evaluations")
 COPIED = (*SOURCES, "tests", "tools", "docs", "pyproject.toml", "README.md", "Makefile", "docker-compose.yml")
 FIRST_S, REST_S = 600, 3600
 FAILED = re.compile(r"^(?:FAILED|ERROR) (tests/.+?)(?: - .*)?$", re.MULTILINE)

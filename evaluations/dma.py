@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from _dma_formula import beside_formula
+
 from kernbench.benches.params import Param
-from kernbench.evaluations._dma_formula import beside_formula
-from kernbench.evaluations.registry import Evaluator, Row, evaluation
+from kernbench.evaluations import Evaluator, Row, evaluation
 from kernbench.kinds.links import BLUE, FAINT, GREEN, ORANGE, PURPLE, SKY, VERMILION, YELLOW
-from kernbench.probes.cases import Case, CaseCatalogue
-from kernbench.topology.places import places
+from kernbench.probes.scenarios import scenarios
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from kernbench.pgraph import PropertyGraph
 
-MOST = 8
-"""PEs onto one hot target at most."""
 _COLOURS = (BLUE, VERMILION, GREEN, ORANGE, SKY, PURPLE, YELLOW, FAINT)
-Flows = list[dict[str, Any]]
 
 
 @evaluation(
@@ -80,49 +76,6 @@ def run(evaluator: Evaluator) -> None:
         "single transfers beside the records' formula (ADR-0049), with the reason for each difference over "
         "10 %; 'kernbench validate records' has the records' measured figures."
     )
-
-
-def scenarios(graph: PropertyGraph, nbytes: int) -> list[tuple[str, str, Flows, Case | None]]:
-    """``(name, read or write, flows, case)`` that the machine is large enough for.
-
-    Single transfers are the cases of ``kernbench probe``; patterns of many have no case. Transfers onto one
-    slice lie one behind the other in it.
-    """
-    cubes, pes = (int(graph.properties[key]) for key in ("cubes_per_sip", "pes_per_cube"))
-    known = places(graph)
-    slices = 0
-    while known.find("hbm_ctrl", 0, 0, slices):
-        slices += 1
-
-    def flow(op: str, cube: int, pe: int, to_cube: int, to: int, place: int = 0) -> dict[str, Any]:
-        ends = {"src": known.pe(0, cube, pe), "dst": known.part("hbm_ctrl", 0, to_cube, to)}
-        return {**ends, "bytes": nbytes, "op": op, "offset": place * nbytes}
-
-    found: list[tuple[str, str, Flows, Case | None]] = []
-    for case in CaseCatalogue(graph).cases:
-        at = graph.node(case.src).properties
-        src = known.pe(at["sip"], at["cube"], at["pe"]) if case.category == "pe-dma" else "host"
-        one = {"src": src, "dst": case.dst, "bytes": nbytes, "op": case.op, "offset": 0}
-        found.append((case.name, case.op, [one], case))
-    every = [(cube, pe) for cube in range(cubes) for pe in range(pes)]
-    for op in ("read", "write"):
-        patterns = {
-            f"hot target, {count} PEs": [flow(op, 0, pe, 0, 0, pe) for pe in range(count)]
-            for count in range(2, min(pes, MOST) + 1)
-        }
-        if pes > 1 and int(graph.properties["cube_mesh_w"]) > 1:
-            patterns[f"{pes} PEs eastbound"] = [
-                flow(op, 0, pe, 1, pe % slices, pe // slices) for pe in range(pes)
-            ]
-        if len(every) > 1:
-            patterns[f"{len(every)} PEs, all local"] = [
-                flow(op, cube, pe, cube, pe % slices, pe // slices) for cube, pe in every
-            ]
-            patterns[f"{len(every)} PEs, one slice"] = [
-                flow(op, *at, 0, 0, place) for place, at in enumerate(every)
-            ]
-        found += [(name, op, flows, None) for name, flows in patterns.items()]
-    return found
 
 
 def _draw(figure: Figure, rows: list[dict[str, Any]], kinds: list[str]) -> None:

@@ -1,19 +1,24 @@
-"""Which evaluations there are: the ``@evaluation`` decorator, and what an evaluation gets to work with."""
+"""Evaluations: many configurations of benches and traffic, tables of them, and figures.
+
+A file registers one with :func:`evaluation`; ``kernbench evaluate`` runs it. Those that are shipped lie in
+the folder ``evaluations``, a file each; a file whose name starts with an underscore is a helper.
+"""
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from kernbench.benches import registry as benches
 from kernbench.benches.params import Param, ParamValue, resolve_params
+from kernbench.data_files import data_dir
 from kernbench.errors import BenchError, UsageError
 from kernbench.hints import suggestion
 from kernbench.pgraph import PropertyGraph
+from kernbench.user_modules import load_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -134,12 +139,16 @@ def evaluation(*, name: str, description: str, params: Sequence[Param] = ()) -> 
 
 def list_all() -> list[EvaluationSpec]:
     """The shipped evaluations in alphabetical order."""
-    package = importlib.import_module("kernbench.evaluations")
-    for info in pkgutil.iter_modules(package.__path__):
-        if not info.name.startswith("_") and info.name != "registry":
-            importlib.import_module(f"{package.__name__}.{info.name}")
-    shipped = (spec for spec in _registered.values() if spec.module.startswith(package.__name__))
+    modules = _shipped()
+    shipped = (spec for spec in _registered.values() if spec.module in modules)
     return sorted(shipped, key=lambda spec: spec.name)
+
+
+@cache
+def _shipped() -> frozenset[str]:
+    """The modules of the shipped evaluations, which are imported."""
+    files = sorted(data_dir("evaluations").glob("[!_]*.py"))
+    return frozenset(load_file(str(file), "evaluation") for file in files)
 
 
 def resolve(name: str) -> EvaluationSpec:
@@ -152,8 +161,6 @@ def resolve(name: str) -> EvaluationSpec:
         return known[name]
     path, _, wanted = name.partition(":")
     if path.endswith(".py"):
-        from kernbench.user_modules import load_file
-
         module = load_file(path, "evaluation")
         found = {spec.name: spec for spec in _registered.values() if spec.module == module}
         if wanted in found or (not wanted and len(found) == 1):

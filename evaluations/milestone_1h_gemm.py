@@ -5,10 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from kernbench.benches.matmul_composite import VARIANTS
-from kernbench.benches.params import Param
-from kernbench.errors import UsageError
-from kernbench.evaluations._gemm_pipeline import (
+from _gemm_pipeline import (
     STAGES,
     Hardware,
     ideal,
@@ -17,7 +14,11 @@ from kernbench.evaluations._gemm_pipeline import (
     shape_of,
     under_tile,
 )
-from kernbench.evaluations.registry import Evaluator, evaluation
+
+from kernbench.benches.matmul_composite import VARIANTS
+from kernbench.benches.params import Param
+from kernbench.errors import UsageError
+from kernbench.evaluations import Evaluator, evaluation
 from kernbench.kinds.links import BLUE, FAINT, GREEN, ORANGE, SKY, VERMILION
 
 if TYPE_CHECKING:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from _axes import bytes_axis
+
 from kernbench.benches.params import Param
 from kernbench.benches.pe2pe import SOURCE, WAYS
-from kernbench.evaluations._axes import bytes_axis
-from kernbench.evaluations.registry import Evaluator, evaluation
+from kernbench.evaluations import Evaluator, evaluation
 from kernbench.kinds.links import BLUE, GREEN, VERMILION
 from kernbench.topology.places import places
 

@@ -1,7 +1,7 @@
 """Grouped-query attention of Llama-70B in four panels: one user or several, prefill or decode.
 
 One user's keys and values are spread over the PEs of a cube, several users' over PE 0 of four cubes; see
-:mod:`kernbench.evaluations._gqa_attention`.
+``_gqa_attention.py``.
 """
 
 from __future__ import annotations
@@ -9,17 +9,18 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kernbench.benches.params import Param
 from kernbench.errors import BenchError
-from kernbench.evaluations._gqa_attention import BENCH
-from kernbench.evaluations.registry import Evaluator, PointRun, evaluation
+from kernbench.evaluations import Evaluator, PointRun, evaluation
 from kernbench.kinds.links import BLUE, FAINT, GREEN, ORANGE, PURPLE, SKY, VERMILION
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+BENCH = f"{Path(__file__).with_name('_gqa_attention.py')}:gqa-attention"
 PANELS = {
     "single-user prefill": {"users": "single", "phase": "prefill", "q_tokens": 16},
     "single-user decode": {"users": "single", "phase": "decode", "q_tokens": 1},

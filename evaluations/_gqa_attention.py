@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from kernbench.kernels import Pointer
     from kernbench.runtime import Context
 
-BENCH = "kernbench.evaluations._gqa_attention:gqa-attention"
 RANKS = {"single": "the PEs of cube 0", "multi": "PE 0 of four cubes"}
 MULTI_CUBES = 4
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import _ccl_theory
 import yaml
+from _axes import bytes_axis
 
 from kernbench import dtypes
 from kernbench.benches.params import Param
 from kernbench.data_files import data_dir
 from kernbench.errors import UsageError
-from kernbench.evaluations import _ccl_theory
-from kernbench.evaluations._axes import bytes_axis
-from kernbench.evaluations.registry import Evaluator, evaluation
+from kernbench.evaluations import Evaluator, evaluation
 from kernbench.kinds.links import BLUE, FAINT, GREEN, VERMILION
 from kernbench.topology.neighbours import MachineShape, neighbours
 
