@@ -136,7 +136,9 @@ def test_reference_of_the_keys_of_a_topology_is_up_to_date() -> None:
 def test_the_page_on_the_environment_has_every_variable_that_is_read() -> None:
     page = (ROOT / "docs" / "reference" / "environment.md").read_text(encoding="utf-8")
     sources = [
-        path.read_text("utf-8") for top in ("kernbench", "graph") for path in (ROOT / top).rglob("*.py")
+        path.read_text("utf-8")
+        for top in ("kernbench", "graph", "evaluations")
+        for path in (ROOT / top).rglob("*.py")
     ]
     read = {
         name for text in sources for name in re.findall(r'"((?:KERNBENCH|MILESTONE|GQA)_[A-Z0-9_]+)"', text)
