@@ -45,8 +45,9 @@ class HbmSlice(Memory):
 
     def __init__(self, node: Node, system: System) -> None:
         super().__init__(node, system)
+        inside = [system.graph.node(edge.target) for edge in system.graph.out_edges(node.id, "CONTAINS")]
         self.channels: list[Any] = [
-            Channel(system.graph.node(edge.target)) for edge in system.graph.out_edges(node.id, "CONTAINS")
+            Channel(part) for part in inside if part.properties["kind"] == "pseudo_channel"
         ]
         self.shift = self.integer("burst_bytes").bit_length() - 1
         self.mask = len(self.channels) - 1

@@ -7,23 +7,13 @@ cannot (Dally and Seitz, "Deadlock-Free Message Routing in Multiprocessor Interc
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from itertools import pairwise
-
 import networkx as nx
 
-from kernbench.errors import ConfigError, RoutingError
-from kernbench.kinds import Passage, Traffic, component_kind
-from kernbench.pgraph import Edge, Node, PropertyGraph
-from kernbench.routing.fault_impact import entrances
+from kernbench.errors import ConfigError
+from kernbench.pgraph import Edge, PropertyGraph
 from kernbench.routing.router import Router
-from kernbench.topology.fields import LinkPart
+from kernbench.routing.waits import Parts, Waits
 from kernbench.topology.link_parts import LinkParts, ring_of
-
-Channel = tuple[str, int]
-"""A link, and half of its virtual channels: 1 from a dateline on, else 0."""
-Parts = Mapping[str, tuple[LinkPart, str]]
-"""What is said of each link, and the links that a dateline of it holds for."""
 
 
 def refuse_cycles(graph: PropertyGraph) -> None:
@@ -36,14 +26,15 @@ def refuse_cycles(graph: PropertyGraph) -> None:
     limited = {name for name, (part, _) in parts.items() if part.buffer_flits is not None}
     if not limited:
         return
-    dependencies, plain = _waits(Router(graph), graph, parts, limited)
+    waits = Waits(Router(graph), graph, parts, limited)
+    plain = waits.links()
     try:
-        cycle = nx.find_cycle(dependencies)
+        cycle = nx.find_cycle(waits.channels())
     except nx.NetworkXNoCycle:
         pass
     else:
         shown = " -> ".join(begin[0] for begin, _ in cycle)
-        remedy = _remedy(graph, plain, [name for (name, _), _ in cycle])
+        remedy = _remedy(graph, parts, plain, [name for (name, _), _ in cycle])
         if wire := next((one for (name, _), _ in cycle if (one := _closing(said, graph.edge(name)))), ""):
             remedy = f"give wire '{wire}' vcs of 2 or more, half of them for messages that have gone around"
         elif any(part.dateline for part, _ in parts.values()):
@@ -52,8 +43,8 @@ def refuse_cycles(graph: PropertyGraph) -> None:
                 "link of its own; answers go the way back; or leave out their buffer_flits"
             )
         if graph.properties.get("answers") != "own" and "spec" in graph.properties:
-            alone, _ = _waits(Router(graph, own_back=True), graph, parts, limited)
-            if nx.is_directed_acyclic_graph(alone):
+            own = Waits(Router(graph, own_back=True), graph, parts, limited)
+            if nx.is_directed_acyclic_graph(own.channels()):
                 remedy = "set routing.answers to own, as answers that go the way back break dimension order"
         raise ConfigError(
             f"topology '{graph.properties['name']}': its routes can deadlock, as buffers are finite and "
@@ -68,83 +59,24 @@ def refuse_cycles(graph: PropertyGraph) -> None:
             )
 
 
-def _waits(
-    router: Router, graph: PropertyGraph, parts: Parts, limited: set[str]
-) -> tuple[nx.DiGraph[Channel], nx.DiGraph[str]]:
-    """Which channel waits for which on the routes of ``router``, with and without datelines."""
-    dependencies: nx.DiGraph[Channel] = nx.DiGraph()
-    plain: nx.DiGraph[str] = nx.DiGraph()
-    for links in _ways(graph, router):
-        crossed: set[str] = set()
-        way: list[Channel] = []
-        for name in links:
-            part, kind = parts[name]
-            if part.dateline:
-                crossed.add(kind)
-            way.append((name, int(kind in crossed)))
-        for (before, half), (after, other) in pairwise(way):
-            if before in limited and after in limited:
-                dependencies.add_edge((before, half), (after, other))
-                plain.add_edge(before, after)
-    return dependencies, plain
-
-
 def _closing(said: LinkParts, link: Edge) -> str:
     """The wire of a link of a ring that has one channel; else empty."""
     return str(link.properties["wire"]) if "way" in link.properties and said.part(link).vcs == 1 else ""
 
 
-def _remedy(graph: PropertyGraph, plain: nx.DiGraph[str], cycle: list[str]) -> str:
+def _remedy(graph: PropertyGraph, parts: Parts, plain: nx.DiGraph[str], cycle: list[str]) -> str:
     """What ends the cycles of a machine without datelines: one of them, if any link lies on all cycles."""
     for link in cycle:
         if nx.is_directed_acyclic_graph(plain.subgraph(plain.nodes - {link})):
             return f"give them vcs of 2 or more and make {link} a dateline, or leave out their buffer_flits"
     kinds = {edge.id: str(edge.properties["kind"]) for edge in graph.edges("LINK")}
     alone: dict[str, nx.DiGraph[str]] = {kind: nx.DiGraph() for kind in sorted(set(kinds.values()))}
-    for links in _ways(graph, Router(graph)):
-        for before, after in pairwise(links):
-            if kinds[before] == kinds[after]:
-                alone[kinds[before]].add_edge(before, after)
+    for before, after in Waits(Router(graph), graph, parts, set(parts)).links().edges:
+        if kinds[before] == kinds[after]:
+            alone[kinds[before]].add_edge(before, after)
     safe = [kind for kind, found in alone.items() if nx.is_directed_acyclic_graph(found)]
     return (
         "no single dateline ends all of its cycles: a torus needs one for each ring, and a kind of link for "
         f"each direction; elsewhere leave out the buffer_flits of {kinds[cycle[0]]}; each of these kinds can "
         f"have buffers by itself: {', '.join(safe)}"
     )
-
-
-def _ways(graph: PropertyGraph, router: Router) -> Iterator[list[str]]:
-    """The links of all routes there and back, cut where a component takes whole messages."""
-    nodes = [node for node in graph.nodes() if node.properties["impl"]]
-    for source in nodes:
-        kind = component_kind(source)
-        for target in nodes:
-            if target.id == source.id:
-                continue
-            to = component_kind(target)
-            traffics = [kind.sends] if kind.sends is not None and to.memory else []
-            if kind.commands and to.commands:
-                traffics.append(Traffic.COMMAND)
-            for traffic in traffics:
-                for via in entrances(graph, target.id) if to.memory else ("",):
-                    try:
-                        route = router.route(source.id, target.id, traffic, via)
-                    except RoutingError:
-                        continue
-                    yield from _pieces(graph, route.nodes)
-                    yield from _pieces(graph, route.back)
-
-
-def _pieces(graph: PropertyGraph, way: tuple[str, ...]) -> Iterator[list[str]]:
-    piece: list[str] = []
-    for here, there in pairwise(way):
-        piece.append(f"{here}->{there}")
-        if _takes_whole(graph.node(there)):
-            yield piece
-            piece = []
-    if piece:
-        yield piece
-
-
-def _takes_whole(node: Node) -> bool:
-    return component_kind(node).passage is Passage.MESSAGES and not node.properties.get("cut_through")

@@ -10,22 +10,22 @@ cdef class Attachment:
 
 @cython.final
 cdef class RouteCandidate:
-    cdef long long weight_nm, order
-    cdef list first, last
-    cdef RouteTable table
-    cdef Py_ssize_t place
+    cdef readonly long long weight_nm, order
+    cdef readonly list first, last
+    cdef readonly RouteTable table
+    cdef readonly Py_ssize_t place
 
 cdef class Router:
     cdef readonly object _graph, _core, _connections, _preference, _within, _anywhere, _tables
     cdef readonly Py_ssize_t _table_bytes
-    cdef bint _one_way, _own_back
+    cdef readonly bint one_way, own_back
     cdef dict _routes, _departures, _arrivals, _out, _into, _kinds
 
     cpdef object route(self, str src, str dst, object traffic, str via=*)
     @cython.locals(best=RouteCandidate, links=list)
     cdef object _find(self, str src, str dst, object traffic, str via)
     @cython.locals(p=dict, q=dict, best=RouteCandidate)
-    cdef RouteCandidate _shortest(self, object a, object b, object traffic, str via)
+    cpdef RouteCandidate shortest(self, object a, object b, object traffic, str via)
     @cython.locals(
         best=RouteCandidate, departures=list, last=Attachment, first=Attachment, table=RouteTable, count=Py_ssize_t,
         place=Py_ssize_t, weight="long long", order="long long", within_cube=bint,

@@ -72,9 +72,9 @@ class Router:
 
     def __init__(self, graph: PropertyGraph, own_back: bool = False) -> None:
         self._graph = graph
-        self._own_back = own_back or graph.properties.get("answers") == "own"
+        self.own_back = own_back or graph.properties.get("answers") == "own"
         """Whether answers take routes of their own."""
-        self._one_way = bool(graph.properties.get("one_way_links"))
+        self.one_way = bool(graph.properties.get("one_way_links"))
         """Whether there are links without one back."""
         self._core = build_core(graph)
         self._connections = ConnectionPolicy(graph, self._core)
@@ -93,6 +93,11 @@ class Router:
             self._out.setdefault(link.source, []).append(link)
             self._into.setdefault(link.target, []).append(link)
 
+    @property
+    def links(self) -> list[Edge]:
+        """Links of the core, by the numbers that tables have."""
+        return self._core.links
+
     def route(self, src: str, dst: str, traffic: Traffic, via: str = "") -> Route:
         """The route from component ``src`` to component ``dst``, whose last link comes from ``via`` if given.
 
@@ -110,13 +115,13 @@ class Router:
         a, b = self._wired(src), self._wired(dst)
         if src == dst:
             return Route((src,), (), 0.0)
-        best = self._shortest(a, b, traffic, via)
+        best = self.shortest(a, b, traffic, via)
         links = self._links(best)
         back: tuple[str, ...] = ()
-        one_way = self._one_way and not all(self._has_twin(link) for link in links)
-        if self._own_back or one_way:
+        one_way = self.one_way and not all(self._has_twin(link) for link in links)
+        if self.own_back or one_way:
             try:
-                back = (dst, *[link.target for link in self._links(self._shortest(b, a, traffic, ""))])
+                back = (dst, *[link.target for link in self._links(self.shortest(b, a, traffic, ""))])
             except RoutingError:
                 if one_way:
                     raise
@@ -124,7 +129,8 @@ class Router:
         nodes = (src, *[link.target for link in links])
         return Route(nodes, tuple(links), best.weight_nm / NM_PER_MM, back)
 
-    def _shortest(self, a: Node, b: Node, traffic: Traffic, via: str) -> RouteCandidate:
+    def shortest(self, a: Node, b: Node, traffic: Traffic, via: str) -> RouteCandidate:
+        """The first of the shortest routes from ``a`` to ``b``; see :meth:`route`."""
         p, q = a.properties, b.properties
         same_cube = p["cube"] != -1 and p["cube"] == q["cube"] and p["sip"] == q["sip"]
         banned = forbidden(traffic, same_cube, of_tcm="pe_tcm" in (p["kind"], q["kind"]))

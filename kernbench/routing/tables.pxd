@@ -24,6 +24,8 @@ cdef class RouteTable:
     cpdef long long order_from(self, Py_ssize_t place)
     @cython.locals(part=ConnectedPart, taken="long long*", row="long long")
     cpdef list way(self, Py_ssize_t place)
+    @cython.locals(row="long long")
+    cpdef object step(self, Py_ssize_t place)
     @cython.locals(
         part=ConnectedPart, waiting=Nearest, scale="long long", begins="long long*", sources="long long*",
         weights="long long*", numbers="long long*", weight="long long*", order="long long*", taken="long long*",

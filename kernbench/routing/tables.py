@@ -101,6 +101,13 @@ class RouteTable:
             place = part.targets.at[row]
         return found
 
+    def step(self, place: int) -> tuple[int, int] | None:
+        """The link to take from a place that has a route, and the place that it leads to; None at the end."""
+        if place == self.start:
+            return None
+        row = self.taken.at[place]
+        return self.part.numbers.at[row], self.part.targets.at[row]
+
     def _work_out(self, upto: int) -> None:
         """Go on until ``upto`` and all that is nearer is known."""
         part, waiting, scale = self.part, self.waiting, self.scale
