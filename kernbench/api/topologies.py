@@ -11,7 +11,7 @@ from math import fsum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kernbench.errors import UsageError
+from kernbench.errors import ConfigError, UsageError
 from kernbench.kinds import Traffic
 from kernbench.pgraph import PropertyGraph
 
@@ -131,6 +131,10 @@ def _check(
         classes = own_classes(topology, _classes(components, None))
         return spec, classes, {**changes_of(topology), **(topo or {})}
     path = None if topology is None else os.fspath(topology)
+    if path is not None and path.endswith(".py"):
+        spec, said = _made_in(path, topo or {})
+        extra = _classes(components, Path(path).parent)
+        return spec, classes_of(spec, extra), said
     extra = _classes(components, find(path).parent)
 
     def unknown_impls(spec: TopologySpec) -> Iterable[Problem]:
@@ -138,6 +142,41 @@ def _check(
 
     spec = load(path, topo, unknown_impls)
     return spec, classes_of(spec, extra), dict(topo or {})
+
+
+def _made_in(file: str, topo: Mapping[str, object]) -> tuple[TopologySpec, dict[str, object]]:
+    """The machine that ``topology`` of a Python file makes, and the keys by which it was changed.
+
+    Keys that are parameters of that function reach it; others change what it has made.
+    """
+    import sys
+    from inspect import signature
+
+    from kernbench.topology import parse
+    from kernbench.topology.marked_yaml import load_value
+    from kernbench.topology.parts import Topology as Made
+    from kernbench.user_code import raised, raised_at
+    from kernbench.user_modules import load_file
+
+    make = getattr(sys.modules[load_file(file, "topology")], "topology", None)
+    given: dict[str, object] = {}
+    if callable(make):
+        known = signature(make).parameters
+        given = {key: load_value(v) if isinstance(v, str) else v for key, v in topo.items() if key in known}
+        try:
+            make = make(**given)
+        except ConfigError:
+            raise
+        except Exception as error:
+            at = raised_at(error) or file
+            raise UsageError(f"topology file '{file}': topology() {raised(error)} ({at})") from error
+    if not isinstance(make, Made):
+        raise UsageError(
+            f"topology file '{file}': has no machine, expected 'topology', a kb.Topology or a function that "
+            "returns one"
+        )
+    rest = {key: value for key, value in topo.items() if key not in given}
+    return parse(make.spec.canonical(), file, rest), dict(topo)
 
 
 def _compile(spec: TopologySpec, classes: Mapping[str, str], changes: Mapping[str, object]) -> PropertyGraph:

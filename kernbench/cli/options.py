@@ -130,7 +130,7 @@ def fault_option(function: Function) -> Function:
         metavar="WHERE[@FROM..TO]|WHERE=SPEED",
         help="Lose a link a->b or a part, for good or from FROM to TO ns, or make it so many times as fast, "
         "such as sip0.cube0.pe1=0.5; in place of the topology's faults; may be repeated.",
-    )(command)
+    )(cast(Function, command))
 
 
 def _fault(text: str) -> dict[str, object]:

@@ -318,7 +318,7 @@ def _parts(spec: TopologySpec) -> Iterator[Problem]:
         if getattr(spec, key) and not spec.parts:
             yield Problem((key,), "is set without parts, expected parts beside it")
     for key in OF_TRAY:
-        if spec.parts and not spec.has_tray and key in spec.system.model_fields_set:
+        if not spec.has_tray and key in spec.system.model_fields_set:
             yield Problem(
                 ("system", key), "says something of a tray, expected it as the parts of this machine"
             )

@@ -1,4 +1,4 @@
-"""Machines that a topology file describes, and those that were built part by part and have none."""
+"""The specification of a machine, as its graph has it."""
 
 from __future__ import annotations
 
@@ -8,22 +8,18 @@ from typing import Any
 from kernbench.errors import UsageError
 
 _BUILT = "built_in_python"
-
-
-def built(name: str) -> str:
-    """The ``spec`` of a machine that no topology file describes."""
-    return json.dumps({"name": name, _BUILT: True}, sort_keys=True)
+"""Key of machines that former versions built part by part, and kept no specification of."""
 
 
 def content_of(spec: str) -> dict[str, Any]:
     """The content of the topology file behind a machine's ``spec``, with every default.
 
-    :class:`UsageError` for a machine that was built in Python.
+    :class:`UsageError` for a machine that a former version kept without.
     """
     content: dict[str, Any] = json.loads(spec)
     if content.get(_BUILT):
         raise UsageError(
-            f"topology '{content['name']}' was built in Python, and this needs one that a topology file "
-            "describes; change or draw it where it is built"
+            f"topology '{content['name']}' was built in Python by a version that did not keep how; "
+            "build it again"
         )
     return content

@@ -106,6 +106,21 @@ class PartKeys:
             own = {**own, **self._slice(wrong, {**flat(section), **keys})}
         return component(kind, section, self.spec, own)
 
+    def changed(
+        self, kind: ComponentKind, now: Properties, keys: Mapping[str, Any], wrong: Wrong
+    ) -> Properties:
+        """The properties ``now`` of a component of ``kind``, with ``keys`` changed."""
+        usual = flat(self.section(kind))
+        slice_ = (*_SLICE, "burst_bytes") if kind.kind == "hbm_ctrl" else ()
+        known = {
+            key: value
+            for key, value in now.items()
+            if key in slice_ or type(value) is type(usual.get(key)) or (key == "worker" and key in usual)
+        }
+        own = {key: now[key] for key in kind.properties if key not in usual and key not in slice_}
+        own = {key: value for key, value in own.items() if key not in ("slice_gbs", "passes")}
+        return {**now, **self.of_kind(kind, {**known, **keys}, wrong, own)}
+
     def _slice(self, wrong: Wrong, given: Mapping[str, Any]) -> Properties:
         """What a topology file says of the HBM of a cube, of one slice."""
         for key in _SLICE:

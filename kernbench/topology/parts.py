@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
+
+import yaml
 
 from kernbench import collector
 from kernbench.errors import ConfigError, UsageError
@@ -13,17 +16,18 @@ from kernbench.hints import did_you_mean, shown
 from kernbench.kinds import COMPONENT_KINDS, LINK_KINDS, TRANSLATORS, ComponentKind, Form
 from kernbench.pgraph import Edge, Node, Properties, PropertyGraph, topology_id
 from kernbench.topology.cube_spec import MAX_PES
-from kernbench.topology.described import built
 from kernbench.topology.fields import LinkPart
 from kernbench.topology.link_parts import add_buffers, keep
 from kernbench.topology.loader import load
 from kernbench.topology.names import Name, parse
 from kernbench.topology.nodes import HOST_CPU, TRAY, Location, add_channels, common, link_id, put
 from kernbench.topology.part_keys import PartKeys, check_part
-from kernbench.topology.shapes.emit import compile_topology
+from kernbench.topology.shapes.emit import add_described, compile_described, general_properties
 from kernbench.topology.spec import MAX_CUBES, MAX_SIPS, TopologySpec
 from kernbench.topology.zero_paths import refuse_zero_paths, zero_paths
 
+_FIGURES = {"gbs": "bw_gbs", "mm": "distance_mm", "delay_ns": "delay_ns", "weight_mm": "routing_weight"}
+"""Properties of a link by the names that :meth:`Topology.change` has for them."""
 _LEVELS = (("sip", MAX_SIPS), ("cube", MAX_CUBES), ("pe", MAX_PES))
 
 
@@ -48,23 +52,50 @@ class Topology:
         self, name: str, *, flit_bytes: int = 256, ns_per_mm: float = 0.01, address_model: str = "va"
     ) -> None:
         system = {"flit_bytes": flit_bytes, "ns_per_mm": ns_per_mm, "address_model": address_model}
-        spec = check_part(f"topology {shown(name)}", TopologySpec, {"name": name, "system": system})
-        self._keys = PartKeys(spec)
-        self._graph = PropertyGraph(
-            {
-                "id": "",
-                "name": spec.name,
-                "schema_version": spec.schema_version,
-                "ns_per_mm": spec.system.ns_per_mm,
-                "flit_bytes": spec.system.flit_bytes,
-                "address_model": spec.system.address_model,
-                "routing_connection": spec.routing.connection,
-            }
-        )
+        said = {"name": name, "system": system, "built": {"on": "nothing"}}
+        self._begin(check_part(f"topology {shown(name)}", TopologySpec, said))
+
+    def _begin(self, spec: TopologySpec) -> None:
+        self._spec, self._keys = spec, PartKeys(spec)
+        self._steps: list[dict[str, Any]] = []
+        """All that was done to it, as a topology file's ``built`` has it."""
         self._links: dict[str, dict[str, object]] = {}
         """What is said of links, by kind or link."""
-        self._described = False
-        """Whether a topology file describes this very machine."""
+        self._fresh = spec.built.on == "nothing"
+        """Whether it began without parts."""
+        self._graph = PropertyGraph(general_properties(spec))
+        if not self._fresh:
+            self._graph = compile_described(spec)
+            self._links = spec.link_parts()
+            refuse_zero_paths(spec, self._graph)
+
+    @classmethod
+    def from_spec(cls, spec: TopologySpec) -> Topology:
+        """The machine of a specification, with the steps of its ``built`` carried out.
+
+        Raises:
+            ConfigError: as from :func:`kernbench.load_topology`.
+            UsageError: a step that cannot be carried out.
+        """
+        made = cls.__new__(cls)
+        made._begin(spec.model_copy(update={"built": spec.built.model_copy(update={"steps": ()})}))
+        for number, step in enumerate(spec.built.steps):
+            try:
+                made._carry_out(**step)
+            except (TypeError, ValueError):
+                where = f"topology '{spec.name}': built.steps.{number}"
+                raise ConfigError(
+                    f"{where}: is {shown(step)}, expected a step as kb.Topology.to_yaml writes it"
+                ) from None
+        return made
+
+    def _carry_out(self, do: str, what: Any, **keys: Any) -> None:
+        if do == "link":
+            self.link(*what, **keys)
+        elif do in ("add", "set_links", "change", "remove"):
+            getattr(self, do)(what, **keys)
+        else:
+            raise ValueError(do)
 
     @classmethod
     def from_yaml(
@@ -75,18 +106,19 @@ class Topology:
         ``file`` is a path or the name of a shipped topology, None the default one; ``overrides`` are values
         by dotted key. ``ConfigError`` as from :func:`kernbench.load_topology`.
         """
-        spec = load(None if file is None else os.fspath(file), overrides)
-        made = cls(
-            spec.name,
-            flit_bytes=spec.system.flit_bytes,
-            ns_per_mm=spec.system.ns_per_mm,
-            address_model=spec.system.address_model,
-        )
-        made._graph = compile_topology(spec)
-        made._links = spec.link_parts()
-        refuse_zero_paths(spec, made._graph)
-        made._described = True
-        return made
+        return cls.from_spec(load(None if file is None else os.fspath(file), overrides))
+
+    @property
+    def spec(self) -> TopologySpec:
+        """The machine as a topology file has it; of one that no keys describe, all steps that made it."""
+        if not self._steps and not self._fresh:
+            return self._spec
+        built = self._spec.built.model_copy(update={"steps": tuple(self._steps)})
+        return self._spec.model_copy(update={"built": built})
+
+    def to_yaml(self) -> str:
+        """The text of a topology file of this machine, which compiles to the same graph."""
+        return yaml.safe_dump(json.loads(self.spec.canonical()), sort_keys=False)
 
     @property
     def name(self) -> str:
@@ -132,7 +164,7 @@ class Topology:
         else:
             own = self._keys.properties(where, kind, parsed, part, impl, (at, x, y), keys)
         self._parents(parent)
-        self._described = False
+        self._steps.append({"do": "add", "what": part, **_given(impl=impl, x_mm=x_mm, y_mm=y_mm), **keys})
         put(self._graph, Node(part, kind.labels, own), parent)
         return part
 
@@ -206,7 +238,10 @@ class Topology:
         self._graph.add_edge(Edge(link_id(a, b), a, b, "LINK", figures))
         if not one_way:
             self._graph.add_edge(Edge(link_id(b, a), b, a, "LINK", back))
-        self._described = False
+        said = _given(
+            mm=mm, delay_ns=delay_ns, weight_mm=weight_mm, back_weight_mm=back_weight_mm, one_way=one_way
+        )
+        self._steps.append({"do": "link", "what": [a, b, kind], "gbs": gbs, **said})
 
     def set_links(self, where: str, **keys: object) -> None:
         """Say of a link, or of all links of a kind, what a topology file says under ``links``.
@@ -225,7 +260,60 @@ class Topology:
         said = {**self._links.get(where, {}), **keys}
         check_part(place, LinkPart, said)
         self._links[where] = said
-        self._described = False
+        self._steps.append({"do": "set_links", "what": where, **keys})
+
+    def change(self, where: str, **keys: object) -> None:
+        """Change properties of a part, or figures of a link ``a->b``, this way alone.
+
+        Args:
+            where: the part or link.
+            keys: of a part as :meth:`add` takes them; of a link ``gbs``, ``mm``, ``delay_ns``, ``weight_mm``.
+
+        Raises:
+            UsageError: no such part or link.
+            ConfigError: a key that it does not have, or a value that does not fit.
+        """
+        place = f"topology '{self.name}', '{where}'"
+        if "->" in where:
+            found = self._link(place, where)
+            figures = dict(found.properties)
+            for key, value in keys.items():
+                if key not in _FIGURES:
+                    raise ConfigError(f"{place}: unknown key '{key}', {did_you_mean(key, _FIGURES)}")
+                figures[_FIGURES[key]] = _number(f"{place}: {key}", value, above=key == "gbs")
+            found.properties = figures
+        else:
+            node = self._node(place, where)
+            kind = COMPONENT_KINDS[str(node.properties["kind"])]
+
+            def wrong(key: str, message: str) -> ConfigError:
+                return ConfigError(f"{place}: {key}: {message}" if key else f"{place}: {message}")
+
+            node.properties = self._keys.changed(kind, node.properties, keys, wrong)
+        self._steps.append({"do": "change", "what": where, **keys})
+
+    def remove(self, where: str) -> None:
+        """Remove a part with its wires, a group with all in it, or a link ``a->b``, this way alone.
+
+        Raises:
+            UsageError: no such part or link.
+        """
+        place = f"topology '{self.name}', '{where}'"
+        if "->" in where:
+            gone, lost = set[str](), {self._link(place, where).id}
+        else:
+            self._node(place, where)
+            gone, lost = set(self._within(where)), set[str]()
+        rest = PropertyGraph(self._graph.properties)
+        rest.notes.update(self._graph.notes)
+        for node in self._graph.nodes():
+            if node.id not in gone:
+                rest.add_node(node)
+        for edge in self._graph.edges():
+            if edge.id not in lost and edge.source not in gone and edge.target not in gone:
+                rest.add_edge(edge)
+        self._graph = rest
+        self._steps.append({"do": "remove", "what": where})
 
     def compile(self) -> PropertyGraph:
         """The machine, as everything takes it that takes a topology. A host CPU is added where there is none.
@@ -235,6 +323,7 @@ class Topology:
         """
         if HOST_CPU not in self._graph:
             self.add(HOST_CPU)
+            self._steps.pop()  # whoever compiles it adds it
         graph = PropertyGraph(self._graph.properties)
         graph.notes.update(self._graph.notes)
         with collector.paused():
@@ -242,10 +331,12 @@ class Topology:
                 graph.add_node(Node(node.id, node.labels, dict(node.properties)))
             for edge in self._graph.edges():
                 graph.add_edge(edge)
-            if self._described:
+            if not self._fresh and not self._steps:
                 return graph
+            if self._fresh:
+                graph = add_described(graph, self._spec)
             add_channels(graph)
-            keep(graph, self._links, self._wrong_link)
+            keep(graph, {**self._spec.link_parts(), **self._links}, self._wrong_link)
             add_buffers(graph)
         for path in zero_paths(graph):
             raise ConfigError(
@@ -256,9 +347,31 @@ class Topology:
         if one_way := sum((target, source) not in pairs for source, target in pairs):
             graph.properties["one_way_links"] = one_way
         graph.properties.update(_shape(graph))
-        graph.properties["spec"] = built(self.name)
+        graph.properties["spec"] = self.spec.canonical()
         graph.properties["id"] = topology_id(graph)
         return graph
+
+    def _node(self, place: str, part: str) -> Node:
+        if part not in self._graph:
+            raise UsageError(
+                f"{place}: is not there, {did_you_mean(part, [n.id for n in self._graph.nodes()])}"
+            )
+        return self._graph.node(part)
+
+    def _link(self, place: str, link: str) -> Edge:
+        source = link.partition("->")[0]
+        near = list(self._graph.out_edges(source, "LINK")) if source in self._graph else []
+        for edge in near:
+            if edge.id == link:
+                return edge
+        raise UsageError(
+            f"{place}: is not there, {did_you_mean(link, [edge.id for edge in near] or ['a->b'])}"
+        )
+
+    def _within(self, part: str) -> Iterator[str]:
+        yield part
+        for edge in self._graph.out_edges(part, "CONTAINS"):
+            yield from self._within(edge.target)
 
     def _wrong_link(self, where: str, key: str, message: str) -> ConfigError:
         return ConfigError(
@@ -301,6 +414,11 @@ def _shape(graph: PropertyGraph) -> Properties:
         "sip_grid_w": sips,
         "sip_grid_h": 1,
     }
+
+
+def _given(**keys: Any) -> dict[str, Any]:
+    """The keys that say anything."""
+    return {key: value for key, value in keys.items() if value not in (None, "", 0.0, False)}
 
 
 def _number(what: str, value: Any, *, above: bool = False, signed: bool = False) -> float:

@@ -39,6 +39,9 @@ def test_default_file_names_every_key() -> None:
         "memory",
         "interleave",
         "granule_bytes",
+        "built",
+        "on",
+        "steps",
     }
     optional |= {"wires", "defaults", "blocks", "parts", "connect"}
     shared = {"attributes", "impl", "worker", "issue_ns", "access_ns"}

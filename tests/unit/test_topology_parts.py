@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 import kernbench as kb
-from kernbench.errors import ConfigError, UsageError
+from kernbench.cli.app import app
+from kernbench.errors import ConfigError, KernBenchError, RoutingError, UsageError
 from kernbench.machine.machine import Machine
-from kernbench.pgraph import PropertyGraph, topology_id
+from kernbench.pgraph import PropertyGraph, topology_graph, topology_id, topology_record
+from kernbench.topology import compile_topology, parse
 from tests.examples import examples
 from tests.small_machines import MODELS, minimal, small
 
@@ -94,10 +98,144 @@ def test_traffic_runs_on_it_and_is_kept(tmp_path: Any) -> None:
     assert kept.query("bottleneck/busiest-links").rows
 
 
-def test_what_needs_a_file_says_that_there_is_none() -> None:
+def rows(graph: PropertyGraph) -> object:
+    return (
+        graph.properties,
+        [(n.id, n.labels, n.properties) for n in graph.nodes()],
+        [(e.id, e.properties) for e in graph.edges()],
+    )
+
+
+@examples(40)
+@given(st.data())
+def test_what_python_makes_comes_back_from_its_text(data: st.DataObject) -> None:
+    """Any sequence of steps, on nothing or on a file's machine."""
+    on_file = data.draw(st.booleans())
+    made = kb.Topology.from_yaml("minimal") if on_file else line(data.draw(st.integers(2, 4)))
+    routers = [f"sip0.cube0.r0c{i}" for i in range(2)] if not on_file else []
+    for i in range(data.draw(st.integers(0, 4))):
+        step = data.draw(st.sampled_from(["add", "change", "wire", "links", "cut", "remove"]))
+        if step == "add":
+            routers.append(made.add(f"sip0.cube{i + 1}.r{i}c7", overhead_ns=1.5, x_mm=0.1 * i))
+            if len(routers) > 1:
+                made.link(
+                    routers[-2], routers[-1], "router_mesh", gbs=3.5, mm=i, one_way=data.draw(st.booleans())
+                )
+        elif step == "change" and routers:
+            made.change(routers[0], overhead_ns=4.0 + i)
+        elif step == "wire" and not on_file:
+            made.change("sip0.cube0.r0c0->sip0.cube0.r0c1", gbs=7 + i)
+        elif step == "links":
+            made.set_links("router_mesh", arbiter="round_robin")
+        elif step == "cut" and not on_file:
+            link = "sip0.cube0.r0c1->sip0.cube0.r0c0"
+            if any(s.get("what") == link and s["do"] == "remove" for s in made.spec.built.steps):
+                continue
+            made.remove(link)
+        elif step == "remove" and len(routers) > 2:
+            made.remove(routers.pop())
+    graph = made.compile()
+    again = compile_topology(parse(made.to_yaml(), "again.yaml"))
+    assert rows(again) == rows(graph)
+    assert topology_id(topology_graph(topology_record(graph))) == graph.properties["id"]
+    text = str(graph.properties["spec"])
+    assert compile_topology(parse(text, "kept")).properties["id"] == graph.properties["id"]
+
+
+def test_parts_and_links_are_changed_and_removed() -> None:
+    made = line(3)
+    made.change("sip0.cube0.r0c1", overhead_ns=9.0)
+    made.change("sip0.cube0.r0c0->sip0.cube0.r0c1", gbs=8.0, delay_ns=3.0)
+    graph = made.compile()
+    assert graph.node("sip0.cube0.r0c1").properties["overhead_ns"] == 9.0
+    assert graph.node("sip0.cube0.r0c1").properties["col"] == 1
+    wire = graph.edge("sip0.cube0.r0c0->sip0.cube0.r0c1").properties
+    assert (wire["bw_gbs"], wire["delay_ns"], wire["distance_mm"]) == (8.0, 3.0, 2.0)
+    assert graph.edge("sip0.cube0.r0c1->sip0.cube0.r0c0").properties["bw_gbs"] == 64.0
+    made.remove("sip0.cube0.r0c1")
+    with pytest.raises(RoutingError, match="no route"):
+        kb.route(made.compile(), "sip0.cube0.r0c0", "sip0.cube0.r0c2", "COMMAND")
+    made.remove("sip0.cube0")
+    assert [node.id for node in made.compile().nodes()] == ["tray", "sip0", "host.cpu"]
+    slices = kb.Topology("slices")
+    slices.add("sip0.cube0.hbm_ctrl.pe0", n_channels=4, slice_bytes=1 << 20, channel_gbs=10.0)
+    slices.change("sip0.cube0.hbm_ctrl.pe0", channel_gbs=20.0)
+    p = slices.compile().node("sip0.cube0.hbm_ctrl.pe0").properties
+    assert (p["slice_gbs"], p["n_channels"], p["slice"]) == (80.0, 4, 0)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda made: made.change("sip0.cube0.r0c9"), "is not there, did you mean 'sip0.cube0.r0c"),
+        (lambda made: made.change("sip0.cube0.r0c0", speed=2), "unknown key"),
+        (
+            lambda made: made.change("sip0.cube0.r0c0->sip0.cube0.r0c1", gb=2),
+            "unknown key 'gb', did you mean 'gbs'",
+        ),
+        (lambda made: made.change("sip0.cube0.r0c0->sip0.cube0.r0c1", gbs=0), "expected a number above 0"),
+        (lambda made: made.remove("sip0.cube0.r0c0->sip0.cube0.r0c2"), "is not there"),
+    ],
+)
+def test_what_cannot_be_changed_says_why(change: Any, message: str) -> None:
+    with pytest.raises(KernBenchError, match=message):
+        change(line(3))
+
+
+CHIP = """
+import kernbench as kb
+
+def topology(routers: int = 3, gbs: float = 64.0) -> kb.Topology:
+    made = kb.Topology("line", flit_bytes=64)
+    for i in range(routers):
+        made.add(f"sip0.cube0.r0c{i}", overhead_ns=2.0)
+        if i:
+            made.link(f"sip0.cube0.r0c{i - 1}", f"sip0.cube0.r0c{i}", "router_mesh", gbs=gbs, mm=2.0)
+    made.add("sip0.cube0.m_cpu")
+    made.add("sip0.cube0.sram", overhead_ns=4.0)
+    made.link("sip0.cube0.m_cpu", "sip0.cube0.r0c0", "command", gbs=gbs, mm=1)
+    made.link("sip0.cube0.sram", f"sip0.cube0.r0c{routers - 1}", "router_to_sram", gbs=gbs, mm=1)
+    return made
+"""
+
+
+def test_a_python_file_is_a_topology_everywhere(tmp_path: Any) -> None:
+    chip, store, flows = tmp_path / "chip.py", str(tmp_path / "s"), tmp_path / "flows.yaml"
+    chip.write_text(CHIP, encoding="utf-8")
+    flows.write_text("flows: [{src: sip0.cube0.m_cpu, dst: sip0.cube0.sram, bytes: 640}]\n", encoding="utf-8")
+
+    def command(*words: str) -> Any:
+        done = CliRunner().invoke(app, [*words])
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    def ns(*words: str) -> float:
+        out = command(
+            "traffic", str(flows), "--topology", str(chip), *words, "--store", store, "--format", "json"
+        )
+        return float(json.loads(out)["makespan_ns"])
+
+    base = ns()
+    assert ns("--topo", "gbs=32") > base
+    assert ns("--topo", "routers=5") > base
+    assert ns("--topo", "system.flit_bytes=32") != base
+    assert CliRunner().invoke(app, ["topology", "check", str(chip), "--topo", "system.sips=2"]).exit_code == 1
+    assert ns("--fault", "kind:router=0.5") > base
+    assert json.loads(
+        command("what-if", "last", "--speed", "kind:router=2", "--store", store, "--format", "json")
+    )
+    assert "chip.py: valid" in command("topology", "check", str(chip))
+    command("topology", "diagram", str(chip), "--view", "system", "--out", str(tmp_path / "chip.svg"))
+    chip.write_text("topology = 3\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="expected 'topology', a kb"):
+        kb.load_topology(chip)
+    chip.write_text("def topology():\n    return 1 / 0\n", encoding="utf-8")
+    with pytest.raises(UsageError, match=r"raised ZeroDivisionError.*chip\.py:2"):
+        kb.load_topology(chip)
+
+
+def test_only_trays_have_the_other_views() -> None:
     graph = line().compile()
-    with pytest.raises(UsageError, match="'line' was built in Python"):
-        kb.traffic("pattern:neighbour", graph, topo={"system.sips": 2})
     with pytest.raises(UsageError, match="'line' is not a tray of packages; draw its view system"):
         kb.diagram(graph, "cube")
 

@@ -129,6 +129,8 @@ def command(
         raise click.UsageError("name a bench, or a .yaml file that describes the sweep")
     for topology in topologies:
         topology_file(topology)
+    if "faults" in same["topo"]:
+        same["topo"]["faults"] = [same["topo"]["faults"]]  # the one value of that key
     if pareto is not None and against == "energy" and not energy:
         raise click.UsageError("--pareto draws energy; add --energy, or --against area or a swept key")
     if plot is not None or pareto is not None:

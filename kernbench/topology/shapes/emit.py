@@ -25,8 +25,8 @@ from kernbench.topology.shapes.sections import ORIGIN, Sections
 from kernbench.topology.spec import TopologySpec
 
 
-def compile_topology(spec: TopologySpec) -> PropertyGraph:
-    """The property graph of a machine; :class:`~kernbench.errors.ConfigError` if the spec does not hold."""
+def compile_described(spec: TopologySpec) -> PropertyGraph:
+    """The property graph of a machine without steps; :class:`ConfigError` if the spec does not hold."""
     validate(spec)
     with collector.paused():
         rows = _rows(spec)
@@ -34,20 +34,23 @@ def compile_topology(spec: TopologySpec) -> PropertyGraph:
         _add_nodes(graph, rows)
         _add_links(graph, rows, spec)
         link_parts.note(graph, spec)
-        graph.properties |= {
-            key: value for key in ("answers", "spread") if (value := getattr(spec.routing, key))
-        }
-        if spec.memory.interleave:
-            graph.properties["interleave"] = spec.memory.interleave
-            graph.properties["interleave_bytes"] = spec.memory.granule_bytes
-        overrides.apply(graph, spec.overrides, spec.name)
-        graph = faults.applied(graph, spec.faults, spec.located)
+        graph = add_described(graph, spec)
         add_channels(graph)
         link_parts.add_buffers(graph)
         graph.properties["id"] = topology_id(graph)
         if spec.components:
             graph.notes["components"] = json.dumps(spec.components, sort_keys=True)
     return graph
+
+
+def add_described(graph: PropertyGraph, spec: TopologySpec) -> PropertyGraph:
+    """``graph`` with what ``spec`` says of the whole machine, and of parts unlike their kind."""
+    graph.properties |= {key: value for key in ("answers", "spread") if (value := getattr(spec.routing, key))}
+    if spec.memory.interleave:
+        graph.properties["interleave"] = spec.memory.interleave
+        graph.properties["interleave_bytes"] = spec.memory.granule_bytes
+    overrides.apply(graph, spec.overrides, spec.name)
+    return faults.applied(graph, spec.faults, spec.located)
 
 
 def _rows(spec: TopologySpec) -> Rows:
@@ -87,8 +90,9 @@ def _add_links(graph: PropertyGraph, rows: Rows, spec: TopologySpec) -> None:
             raise ConfigError(f"{spec.located(('connect',))}: {again}") from None
 
 
-def _graph_properties(spec: TopologySpec, rows: Rows) -> Properties:
-    found: Properties = {
+def general_properties(spec: TopologySpec) -> Properties:
+    """What a compiled machine says of itself whatever its parts are."""
+    return {
         "id": "",
         "name": spec.name,
         "schema_version": spec.schema_version,
@@ -96,9 +100,11 @@ def _graph_properties(spec: TopologySpec, rows: Rows) -> Properties:
         "flit_bytes": spec.system.flit_bytes,
         "address_model": spec.system.address_model,
         "routing_connection": spec.routing.connection,
-        **_shape(spec, rows),
-        "spec": spec.canonical(),
     }
+
+
+def _graph_properties(spec: TopologySpec, rows: Rows) -> Properties:
+    found = {**general_properties(spec), **_shape(spec, rows), "spec": spec.canonical()}
     if not spec.parts:
         return found
     found["made_of"] = "parts"
