@@ -22,9 +22,10 @@ def graph(
 ) -> dict[str, Any] | None:
     """The nodes and edges that an answer has, or None.
 
-    Gives ``nodes`` (``id label kind facts leads value``), ``edges`` (``source target label facts``) and
-    ``left_out``, the number of nodes that are too many. ``facts`` are lines for people; ``leads`` and
-    ``value`` say what a node of ``run`` opens, as cells of tables do.
+    Gives ``nodes`` (``id label kind facts x y leads value``), ``edges`` (``source target label facts way x
+    y``), ``width``, ``height`` and ``left_out``, the number of nodes that are too many. ``facts`` are lines
+    for people; ``leads`` and ``value`` say what a node of ``run`` opens, as cells of tables do; ``x y`` are
+    the left edge and middle of a node, and the place of a label; ``way`` is a path of SVG.
     """
     found = _Graph(run)
     if question in _CHAINS:
@@ -89,6 +90,8 @@ class _Graph:
 
     def plain(self) -> dict[str, Any]:
         """The graph; an end that no row holds is a node without a label."""
+        from kernbench.pgraph import lay_out, name_at, path_of  # networkx
+
         for edge in self.edges.values():
             for end in (edge["source"], edge["target"]):
                 self.node(end, end.rpartition("/")[2], "", {})
@@ -96,7 +99,20 @@ class _Graph:
             edge for edge in self.edges.values()
             if edge["source"] in self.nodes and edge["target"] in self.nodes
         ]  # fmt: skip
-        return {"nodes": list(self.nodes.values()), "edges": shown, "left_out": len(self.left_out)}
+        drawn = lay_out(list(self.nodes), list(dict.fromkeys((e["source"], e["target"]) for e in shown)))
+        for key, (x, y) in drawn.places.items():
+            self.nodes[key] |= {"x": x, "y": y}
+        for edge in shown:
+            way = drawn.ways[edge["source"], edge["target"]]
+            x, y = name_at(way)
+            edge |= {"way": path_of(way), "x": x, "y": y}
+        return {
+            "nodes": list(self.nodes.values()),
+            "edges": shown,
+            "width": drawn.width,
+            "height": drawn.height,
+            "left_out": len(self.left_out),
+        }
 
 
 def _facts(properties: Mapping[str, Any]) -> Iterator[str]:

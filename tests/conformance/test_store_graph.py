@@ -59,8 +59,7 @@ def columns(variable: str, names: list[str]) -> str:
 
 def test_the_graph_of_a_small_run(store: GraphStore) -> None:
     store.keep(*sample(id="a"))
-    for engine in store.engines:
-        compare(store, "a", engine)
+    compare(store, "a", store.engines[-1])
     add_to(store, "a")
     for engine in store.engines:
         compare(store, "a", engine)

@@ -6,7 +6,7 @@ import re
 from itertools import combinations
 from xml.etree import ElementTree as ET
 
-from kernbench_graph.drawing import MOST_NODES, DrawnNode, svg
+from kernbench_graph.drawing import MOST_NODES, DrawnNode, lay_out, svg
 from kernbench_graph.entities import GraphPath, graph_node, graph_relationship
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.store import Result
@@ -51,6 +51,25 @@ def test_an_answer_with_paths_draws_itself_and_says_nothing_of_names_as_markup()
     assert "<svg" in result._repr_html_()
     assert "<svg" not in Result(["n"], [(1,)])._repr_html_()
     assert Result(["n"], [(1,)]).to_svg() == ""
+
+
+def test_parts_lie_beside_each_other_a_long_chain_in_rows_and_no_box_on_another() -> None:
+    chain = [(f"c{n}", f"c{n + 1}") for n in range(22)]
+    pairs = [(f"a{n}", f"b{n}") for n in range(40)]
+    crossed = [("a0", "b1"), ("b0", "b0"), ("b1", "a1")]
+    keys = list(dict.fromkeys(key for pair in (*chain, *pairs, *crossed) for key in pair))
+    drawn = lay_out(keys, [*chain, *pairs, *crossed])
+    assert set(drawn.ways) == {*chain, *pairs, *crossed}
+    for (x1, y1), (x2, y2) in combinations(drawn.places.values(), 2):
+        assert abs(x1 - x2) >= 176 or abs(y1 - y2) >= 34
+    assert len({y for key, (_, y) in drawn.places.items() if key[0] == "c"}) == 5
+    assert max(x for x, _ in drawn.places.values()) + 176 <= drawn.width <= 3 * drawn.height
+    for source, target in chain:
+        (x1, y1), (x2, y2) = drawn.ways[source, target][0], drawn.ways[source, target][-1]
+        for end, (x, y) in ((source, (x1, y1)), (target, (x2, y2))):
+            left, middle = drawn.places[end]
+            assert left <= x <= left + 176
+            assert abs(y - middle) <= 17
 
 
 def test_too_many_are_not_drawn() -> None:

@@ -14,7 +14,8 @@ from kernbench.report.views.model import role
 from tests import names
 from tests.unit.drawn_topologies import ALL, OBLONG, PLAIN, graph, label
 
-EVERY = [pytest.param(t, v, id=f"{label(t)}-{v}") for t in ALL for v in VIEWS]
+SLOW = {"tray-16": pytest.mark.slow}
+EVERY = [pytest.param(t, v, id=f"{label(t)}-{v}", marks=SLOW.get(t, ())) for t in ALL for v in VIEWS]
 
 
 def view(topology: str, name: str, instance: str | None = None) -> View:
