@@ -201,6 +201,8 @@ def run_bench(
                     raise interrupt from None
         except BaseException as failure:
             error = _error_of(bench.name, failure, machine)
+            if isinstance(error, VerificationError) and isinstance(machine.failure, KernBenchError):
+                error = machine.failure  # what is not there was not written because a kernel had failed
         finally:
             sim_ns = float(machine.clock.now)
             context.abandon()

@@ -1,0 +1,150 @@
+"""A decoder's layers, tensor parallel over packages as in Megatron (Shoeybi et al., 2019).
+
+With ``phase=decode`` one new token of each sequence passes them, with ``phase=prefill`` the tokens of one.
+
+A layer is RMSNorm, the products with q, k and v, attention to the cache, the product with o, an all_reduce,
+RMSNorm, gate and up, silu, down, and an all_reduce. A norm's weights are thought to be multiplied into those
+of the product behind it. Rotary embedding is left out.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kernbench.benches._inputs import SEED, activations, weights
+from kernbench.benches.params import Param
+from kernbench.benches.registry import bench
+from kernbench.errors import UsageError
+from kernbench.models.config import MODELS, Model, model_of
+from kernbench.models.layout import Share
+from kernbench.models.prefill_step import PrefillStep
+from kernbench.models.reference import decoded, prefilled
+from kernbench.models.step import DecodeStep
+from kernbench.topology.neighbours import MachineShape
+
+if TYPE_CHECKING:
+    from kernbench.runtime import Context
+
+SMALL = Model("small", 256, 512, 8, 4, 32, 1)
+"""What is simulated where no model is named: small enough to be checked in seconds."""
+
+TOLERANCE = 1e-2
+"""Of values near 1 after some layers in f16; what lies in a wrong place is off by as much as itself."""
+
+
+@bench(
+    name="llama-decoder",
+    description="Layers of a Llama, decode or prefill, tensor parallel over packages.",
+    params=[
+        Param("phase", str, "decode", "what passes the layers", choices=("decode", "prefill")),
+        Param("model", str, "small", "which", choices=("small", *MODELS)),
+        Param("config", str, "", "a config.json as Hugging Face has them, instead of a model"),
+        Param("batch", int, 1, "sequences in decode", minimum=1),
+        Param("kv", int, 64, "keys of each sequence in decode, the new token's among them", minimum=1),
+        Param("tokens", int, 64, "tokens in prefill", minimum=1),
+        Param("layers", int, 1, "how many layers; 0: all that the model has", minimum=0),
+        Param(
+            "resident",
+            bool,
+            False,
+            "whether weights and cache are there already: not written or verified",
+        ),
+        SEED,
+    ],
+)
+def run(torch: Context) -> None:
+    """A rank on every package, or the one that is selected; heads and the perceptron are shared out."""
+    p = torch.params
+    model = SMALL if p.model == "small" and not p.config else model_of(p.model, p.config)
+    dist = torch.distributed
+    ranks = len(torch.ahbm.sips)
+    shape = MachineShape.of(torch.graph)
+    for name in ("kv_heads", "ffn"):
+        if getattr(model, name) % ranks:
+            raise UsageError(
+                f"bench 'llama-decoder': {model.name} has {name} = {getattr(model, name)}, which {ranks} "
+                "packages cannot share; select fewer with --device"
+            )
+    pes = sorted({count for sip in range(shape.sips) for count in shape.pes_of(sip)})
+    if len(pes) > 1:
+        raise UsageError(
+            f"bench 'llama-decoder': {torch.graph.properties['name']} has cubes of "
+            f"{' and '.join(map(str, pes))} PEs; it takes machines whose cubes are alike"
+        )
+    for note in model.notes:
+        print(f"llama-decoder: {model.name}: {note}", file=sys.stderr)
+    share = Share(
+        model.heads // ranks,
+        model.kv_heads // ranks,
+        model.head_dim,
+        model.hidden,
+        model.ffn // ranks,
+        torch.cubes_per_sip,
+        torch.pes_per_cube,
+    )
+    layers = p.layers or model.layers
+    decode = p.phase == "decode"
+    sizes = (p.batch, p.kv) if decode else (p.tokens, 0)
+    made = None if p.resident else _Values(model, sizes[0], sizes[1], layers, p.seed)
+
+    def worker(rank: int) -> None:
+        reduce = dist.all_reduce if ranks > 1 else None
+        own = [(None, None) if made is None else made.share(i, rank, ranks) for i in range(layers)]
+        step: DecodeStep | PrefillStep
+        if decode:
+            step = DecodeStep(torch, share, p.batch, p.kv, model.eps, reduce)
+            passes = [partial(step.run, step.layer(i, *of)) for i, of in enumerate(own)]
+        else:
+            step = PrefillStep(torch, share, p.tokens, model.eps, reduce)
+            passes = [partial(step.run, step.layer(i, of[0])) for i, of in enumerate(own)]
+        step.start(None if made is None else made.x)
+        for one in passes:
+            one()
+        if made is not None:
+            expected = lambda: step.laid(made.expected())  # noqa: E731
+            torch.check(f"x of rank {rank}", step.x, expected, tolerance=TOLERANCE)
+
+    if ranks == 1:
+        worker(0)
+    else:
+        dist.init_process_group("ahbm")
+        torch.multiprocessing.spawn(worker, nprocs=ranks)
+
+
+class _Values:
+    """Random weights, cache and tokens, the same on every machine."""
+
+    def __init__(self, model: Model, batch: int, kv: int, layers: int, seed: int) -> None:
+        self.model = model
+        rng = np.random.default_rng(seed)
+        heads, kv_heads = model.heads * model.head_dim, model.kv_heads * model.head_dim
+        shapes = {
+            "q": (model.hidden, heads),
+            "k": (model.hidden, kv_heads),
+            "v": (model.hidden, kv_heads),
+            "o": (heads, model.hidden),
+            "gate": (model.hidden, model.ffn),
+            "up": (model.hidden, model.ffn),
+            "down": (model.ffn, model.hidden),
+        }
+        self.x = activations(rng, (batch, model.hidden), "f16")
+        self.weights = [{n: weights(rng, s, "f16") for n, s in shapes.items()} for _ in range(layers)]
+        cached = (2, batch, model.kv_heads, kv, model.head_dim)
+        self.caches = [activations(rng, cached, "f16") for _ in range(layers)]
+
+    def share(self, layer: int, rank: int, ranks: int) -> tuple[dict[str, Any], Any]:
+        """What a rank has of a layer: columns of weights, rows of o and down, its heads of the cache."""
+        axis = {"o": 0, "down": 0}
+        own = {n: np.split(w, ranks, axis.get(n, 1))[rank] for n, w in self.weights[layer].items()}
+        return own, np.split(self.caches[layer], ranks, 2)[rank]
+
+    def expected(self) -> Any:
+        """Vectors of the tokens after the last layer."""
+        x = self.x.astype(np.float64)
+        for own, (keys, values) in zip(self.weights, self.caches, strict=True):
+            x = decoded(x, own, keys, values, self.model) if keys.size else prefilled(x, own, self.model)
+        return x

@@ -1,0 +1,141 @@
+"""A prefill on one package: its tensors, and the launches of a layer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kernbench.models import prefill
+from kernbench.models.layout import BY_ROWS, Array, Share, Strips, strip_width
+from kernbench.models.step import composites
+
+if TYPE_CHECKING:
+    from kernbench.runtime import Context, Tensor
+
+BLOCK_M, BLOCK_N = 64, 256
+"""Tokens, and keys, of attention in TCM at once."""
+WIDTH = 256
+"""Columns of a strip at most: its rows are two bursts."""
+
+
+class PrefillStep:
+    """The tokens of one sequence pass layer after layer on the calling rank's package.
+
+    Args:
+        torch: The run.
+        share: What this package has of the model.
+        tokens: How many.
+        eps: What a norm adds to the mean square.
+        reduce: Adds a tensor up over the packages; None where there is one.
+    """
+
+    def __init__(
+        self,
+        torch: Context,
+        share: Share,
+        tokens: int,
+        eps: float,
+        reduce: Callable[[Tensor], object] | None = None,
+    ) -> None:
+        self._torch, self.share, self.tokens, self.eps, self._reduce = torch, share, tokens, eps, reduce
+        s = share
+        q, kv = s.heads * s.head_dim, s.kv_heads * s.head_dim
+
+        def strips(columns: int, width: int) -> Strips:
+            return Strips.of_tokens(tokens, columns, width, s.cubes, s.pes)
+
+        def widest(columns: int, of: int) -> int:
+            return strip_width(columns, s.cubes, s.pes, math.gcd(of, WIDTH) if of > WIDTH else of)
+
+        head = strip_width(q + 2 * kv, s.cubes, s.pes, s.head_dim)
+        self.hidden = strips(s.hidden, widest(s.hidden, s.hidden))
+        self.qkv, self.q = strips(q + 2 * kv, head), strips(q, head)
+        ffn = widest(s.ffn, s.ffn)
+        self.gate_up, self.ffn = strips(2 * s.ffn, ffn), strips(s.ffn, ffn)
+        self._room = torch.scratch_bytes * 3 // 4
+        self._block = 0 if composites(torch) else torch.scratch_bytes // 4
+        self.x = self._tensor("x", self.hidden)
+        # What is no token is not computed, and yet added up over packages.
+        whole = torch.empty if self.hidden.filled(s.pes - 1) == self.hidden.rows else torch.zeros
+        self.y = whole(*self.hidden.shape, dp=BY_ROWS, name="y")
+        rows = self.hidden.shape[0]
+        self.squares = torch.empty(rows, 1, dtype="f32", dp=BY_ROWS, name="squares")
+        self.of_qkv, self.attended = self._tensor("qkv", self.qkv), self._tensor("attended", self.q)
+        self.of_gate_up, self.f = self._tensor("gate_up", self.gate_up), self._tensor("f", self.ffn)
+
+    def _tensor(self, name: str, strips: Strips) -> Tensor:
+        return self._torch.empty(*strips.shape, dp=BY_ROWS, name=name)
+
+    def laid(self, x: Array) -> Array:
+        """Vectors of the tokens, (tokens, hidden), as ``x`` keeps them."""
+        return self.hidden.laid(x)
+
+    def start(self, x: Array | None) -> None:
+        """The tokens' vectors, (tokens, hidden), before the first layer."""
+        if x is not None:
+            self.x.write(self.laid(x))
+        self._add(None)
+
+    def layer(self, number: int, weights: Mapping[str, Array] | None) -> Mapping[str, Tensor]:
+        """Make a layer's weights, with values where they are given: this package's share of each."""
+        depths = {
+            "qkv": (self.qkv, self.hidden, ("q", "k", "v")),
+            "o": (self.hidden, self.q, ("o",)),
+            "gate_up": (self.gate_up, self.hidden, ("gate", "up")),
+            "down": (self.hidden, self.ffn, ("down",)),
+        }
+        placed = {}
+        for name, (made, given, parts) in depths.items():
+            called = f"w_{name}{number}"
+            if weights is None:
+                shape = made.weights(given.columns, self.share.cubes)
+                placed[name] = self._torch.empty(*shape, dp=BY_ROWS, name=called)
+            else:
+                whole = np.concatenate([weights[part] for part in parts], axis=1)
+                packed = made.packed(whole, self.share.cubes)
+                placed[name] = self._torch.from_numpy(packed, dp=BY_ROWS, name=called)
+        return placed
+
+    def run(self, w: Mapping[str, Tensor]) -> None:
+        """The launches of one layer; ``x`` is what it makes of ``x``."""
+        torch, s = self._torch, self.share
+        self._project("qkv", self.x, self.hidden, w["qkv"], self.of_qkv, self.qkv, self.squares)
+        blocks = min(BLOCK_M, self.q.rows), math.gcd(BLOCK_N, self.q.rows)
+        heads = s.heads, s.group
+        torch.launch("attend", prefill.attend, self.of_qkv, self.qkv, self.attended, self.q, *heads, *blocks)
+        self._project("o", self.attended, self.q, w["o"], self.y, self.hidden, None)
+        self._sum()
+        self._project(
+            "gate-up", self.x, self.hidden, w["gate_up"], self.of_gate_up, self.gate_up, self.squares
+        )
+        rows = max(1, torch.scratch_bytes // (32 * self.ffn.width))
+        torch.launch("silu", prefill.gated, self.of_gate_up, self.gate_up, self.f, self.ffn, rows)
+        self._project("down", self.f, self.ffn, w["down"], self.y, self.hidden, None)
+        self._sum()
+
+    def _sum(self) -> None:
+        if self._reduce is not None:
+            self._reduce(self.y)
+        self._add(self.y)
+
+    def _add(self, y: Tensor | None) -> None:
+        at_once = max(1, self._torch.scratch_bytes // (32 * self.hidden.width))
+        self._torch.launch("add", prefill.add, self.x, y, self.squares, at_once)
+
+    def _project(
+        self,
+        name: str,
+        x: Tensor,
+        given: Strips,
+        w: Tensor,
+        out: Tensor,
+        made: Strips,
+        squares: Tensor | None,
+    ) -> None:
+        at_once = max(1, min(128, self._room // (given.columns * 2)))
+        self._torch.launch(
+            name, prefill.project, x, given, w, out, made, squares, self.eps, at_once, self._block
+        )

@@ -1,0 +1,107 @@
+"""A decoder's layers give numpy's values, decode and prefill, on machines of all kinds, on many packages."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import kernbench as kb
+from kernbench.errors import LaunchError, UsageError
+
+ODD = {"model_type": "llama", "hidden_size": 96, "intermediate_size": 200, "num_attention_heads": 6}
+"""Three heads share one of keys, and nothing divides over PEs."""
+
+DECODE = [
+    ("minimal", "sip:0", {"batch": 3, "kv": 37, "layers": 2}),
+    ("a100-4", "all", {"batch": 1, "kv": 5}),
+]
+PREFILL = [("minimal", "sip:0", {"tokens": 50}), ("a100-4", "all", {"tokens": 33, "layers": 2})]
+LARGE = [
+    ("default", "sip:0", {"batch": 1, "kv": 200}),
+    ("default", "all", {"batch": 3, "kv": 33, "layers": 2}),
+    ("h100-8-nvswitch", "sip:0", {"batch": 3}),
+    ("default", "sip:0", {"phase": "prefill", "tokens": 100}),
+    ("default", "all", {"phase": "prefill", "tokens": 40}),
+    ("two-kinds", "sip:0", {"phase": "prefill", "tokens": 40}),
+]
+
+
+def _right(topology, device, params):
+    run = kb.run("llama-decoder", topology, verify=True, device=device, params=params, trace=False)
+    assert run.info["verified"] is True
+
+
+@pytest.mark.parametrize(("topology", "device", "params"), DECODE)
+def test_decode(topology, device, params):
+    _right(topology, device, params)
+
+
+@pytest.mark.parametrize(("topology", "device", "params"), PREFILL)
+def test_prefill(topology, device, params):
+    _right(topology, device, {"phase": "prefill", **params})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("topology", "device", "params"), LARGE)
+def test_on_many_pes(topology, device, params):
+    _right(topology, device, params)
+
+
+@pytest.fixture
+def odd(tmp_path):
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps({**ODD, "num_key_value_heads": 2, "num_hidden_layers": 3, "head_dim": 16}))
+    return str(path)
+
+
+@pytest.mark.parametrize("phase", ["decode", "prefill"])
+def test_sizes_that_divide_nothing_and_all_layers_of_a_file(odd, phase):
+    _right("minimal", "sip:0", {"phase": phase, "config": odd, "layers": 0, "tokens": 7, "kv": 9, "batch": 2})
+
+
+@pytest.mark.slow
+def test_sizes_that_divide_nothing_on_many_pes(odd):
+    for phase in ("decode", "prefill"):
+        _right("default", "all", {"phase": phase, "config": odd, "tokens": 17, "kv": 9, "batch": 3})
+
+
+def test_heads_that_packages_cannot_share_are_refused():
+    params = {"model": "mistral-7b", "resident": True}
+    with pytest.raises(UsageError, match=r"kv_heads = 8, which 6 packages cannot share; select fewer"):
+        kb.run("llama-decoder", "six-sip-torus", device="all", params=params, trace=False)
+
+
+def test_a_machine_whose_cubes_differ_is_refused():
+    legend = {n: {"block": "compute", "pes": pes} for n, pes in (("C", 4), ("D", 2))}
+    die = {"blocks.package.parts.die.map": "C M D  C M C"}
+    die["blocks.package.parts.die.legend"] = {**legend, "M": "memory"}
+    with pytest.raises(UsageError, match=r"cubes of 2 and 4 PEs; it takes machines whose cubes are alike"):
+        kb.run("llama-decoder", kb.load_topology("two-kinds", die), trace=False)
+
+
+def test_a_model_of_which_something_is_left_out_says_so(tmp_path, capsys):
+    path = tmp_path / "config.json"
+    sizes = {**ODD, "model_type": "qwen2", "num_key_value_heads": 2, "num_hidden_layers": 1}
+    path.write_text(json.dumps(sizes))
+    kb.run("llama-decoder", "minimal", params={"config": str(path)}, trace=False)
+    assert "biases of q, k and v are left out" in capsys.readouterr().err
+
+
+def test_a_kernel_that_failed_is_the_reason_for_values_that_are_not_there():
+    """What the failed kernel did not write is missing to the next one; the failure came first."""
+
+    def fails(x, tl):
+        raise RuntimeError("no result")
+
+    def reads(x, out, tl):
+        tl.store(out.local, tl.load(x.local) + 1)
+
+    def run(torch):
+        x, out = torch.empty(8), torch.empty(8)
+        torch.launch("fails", fails, x)
+        torch.launch("reads", reads, x, out)
+        torch.check("out", out, [0] * 8)
+
+    with pytest.raises(LaunchError, match=r"kernel 'fails' failed.*no result"):
+        kb.run(run, "minimal", verify=True, trace=False)
