@@ -69,6 +69,7 @@ not_equal = _language.not_equal
 num_programs = _language.num_programs
 pow = _language.pow
 program_id = _language.program_id
+range = _language.range
 recv = _language.recv
 recv_async = _language.recv_async
 recv_no_consume = _language.recv_no_consume

@@ -22,6 +22,7 @@ MODELS: dict[str, dict[str, object]] = {
     "pa": {"system.address_model": "pa"},
     "la": {"system.address_model": "la"},
     "one_to_one": {"system.address_model": "la", "cube.hbm.mapping": "one_to_one"},
+    "ahead": {"pe.pe_cpu.run_ahead": True},
 }
 
 
@@ -32,6 +33,6 @@ def small(model: str) -> PropertyGraph:
 
 
 @cache
-def minimal() -> PropertyGraph:
-    """The shipped machine of one PE."""
-    return compiled("minimal")
+def minimal(ahead: bool = False) -> PropertyGraph:
+    """The shipped machine of one PE; its kernels may run ahead."""
+    return compiled("minimal", {"pe.pe_cpu.run_ahead": True} if ahead else {})

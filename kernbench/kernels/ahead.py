@@ -8,7 +8,7 @@ scratch, and for loaded integers that it looks at.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
@@ -19,13 +19,14 @@ from kernbench.address.free_list import Block
 from kernbench.address.runs import meet, span
 from kernbench.kernels import arguments
 from kernbench.kernels.handles import TensorHandle
-from kernbench.kernels.issue import ValueOf, ValueSource
+from kernbench.kernels.issue import ValueOf, ValueSource, tl_call
 from kernbench.kernels.tl import Language
 from kernbench.program.commands import (
     Ahead,
     Command,
     Completion,
     Compute,
+    Cycles,
     Define,
     Load,
     PeContext,
@@ -84,7 +85,7 @@ class AheadLanguage(Language):
         super().__init__(kernel, pe, send, data)
         self._hand_over = send
         self._send = self._issue_ahead
-        self._scratch.wait = self._wait_for_oldest
+        self._scratch.wait = lambda: self._wait_for_oldest() or self._wait_for_posted()
         self._flights: dict[int, Flight] = {}
         self._handles: WeakValueDictionary[int, TensorHandle] = WeakValueDictionary()
         self._touched: list[_Touched] = []
@@ -102,6 +103,7 @@ class AheadLanguage(Language):
         if self._flights:
             self._hand_over(Wait([flight.done for flight in self._flights.values()]))
 
+    @tl_call
     def range(
         self, start: Any, stop: Any = None, step: Any = 1, num_stages: int | None = None, **hints: object
     ) -> Iterator[int]:
@@ -119,8 +121,11 @@ class AheadLanguage(Language):
         """
         first, last = (0, start) if stop is None else (start, stop)
         loop = _Loop(self.stages if num_stages is None else arguments.integer("num_stages", num_stages, 0))
+        return self._turns(loop, range(int(first), int(last), int(step)))
+
+    def _turns(self, loop: _Loop, numbers: Iterable[int]) -> Iterator[int]:
         try:
-            for number in range(int(first), int(last), int(step)):
+            for number in numbers:
                 loop.load = 0
                 self._loops.append(loop)
                 yield self._index(number)
@@ -138,7 +143,7 @@ class AheadLanguage(Language):
     def _issue_ahead(self, command: Command) -> None:
         """Hand a command over; the kernel goes on at once with those that its queues take."""
         if not isinstance(command, Load | Store | Compute | Define):
-            if not isinstance(command, Wait):
+            if not isinstance(command, Wait | Cycles):
                 self.drain()
             self._hand_over(command)
             return
@@ -185,7 +190,8 @@ class AheadLanguage(Language):
         """Stores, or for a store all accesses, of the same bytes that are under way; all of a fence's."""
         runs = command.runs
         low, high = span(runs)
-        writes, fence = isinstance(command, Store), "fence" in command.op.params
+        op, writes = command.op, isinstance(command, Store)
+        fence = "fence" in op.params or (op.name == "atomic_add" and "old" not in op.params)
         self._touched = [one for one in self._touched if not one.done.done]
         after = [
             one.done

@@ -130,13 +130,15 @@ class TensorHandle:
 
     @property
     def pending(self) -> bool:
-        """True when the value has no numbers yet."""
+        """True when the value has no numbers yet. One that is being loaded is waited for."""
+        if self._value is None:
+            self._tl._wait_for(self)
         return self._value is None
 
     @property
     def data(self) -> Array:
         """The value as a read-only array; :class:`PendingValueError` on a pending handle."""
-        if self._value is None:
+        if self.pending:
             raise PendingValueError(
                 f"{self._tl._place()}: the result of tl.{self.origin} is pending: it has no numbers while "
                 "time is simulated; branch on loaded data, or run with --verify-data and read it on the host"
@@ -164,7 +166,7 @@ class TensorHandle:
         return operand
 
     def __repr__(self) -> str:
-        state = "pending" if self.pending else "concrete"
+        state = "pending" if self._value is None else "concrete"
         return f"<TensorHandle {self.id} tl.{self.origin} {self.dtype} {self.shape} {state}>"
 
     def __add__(self, other: object) -> TensorHandle:

@@ -193,6 +193,9 @@ class Issuer:
         at_call = f"tl.{self._current}: {problem}" if self._current else problem
         return KernelError(f"{self._place()}: {at_call}", at_call)
 
+    def _wait_for(self, handle: TensorHandle) -> None:
+        """Wait until the command that makes a handle is over: it is, unless the kernel runs ahead."""
+
     def _handle(self, argument: str, value: object) -> TensorHandle:
         """``value`` as an operand in TCM; for a reference or an address the error says to load it first."""
         if isinstance(value, TensorHandle):

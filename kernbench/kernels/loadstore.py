@@ -92,6 +92,7 @@ class MemoryCalls(Issuer):
         self._send(Load(op, block.runs) if block.runs else Define(op))
         handle = self._result(op, room)
         if volatile:
+            self._wait_for(handle)
             self._saw(op)
         return handle
 

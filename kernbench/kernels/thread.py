@@ -10,6 +10,7 @@ import numpy as np
 from greenlet import GreenletExit, getcurrent
 
 from kernbench.errors import KernelError
+from kernbench.kernels.ahead import AheadLanguage
 from kernbench.kernels.binding import Binding, name_of
 from kernbench.kernels.issue import ValueSource
 from kernbench.kernels.pointer import Pointer, TensorArg
@@ -90,7 +91,8 @@ class KernelThread:
         self._binding = binding
         self._args = args
         self._kwargs = kwargs
-        language: type[Language] = getattr(binding.function, "language", Language)
+        usual = AheadLanguage if pe.run_ahead else Language
+        language: type[Language] = getattr(binding.function, "language", usual)
         self._tl = language(binding.name, pe, self._issue, data)
         self._tl._has_lines = binding.has_lines(args, kwargs)
         self._tl._line = line

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeGuard
 
 import numpy as np
@@ -110,7 +110,27 @@ class Language(AtomicCalls, CompositeCalls, ProductCalls, MathCalls, ViewCalls):
         return self._pe.device_counts[_grid_axis(axis)]
 
     @tl_call
-    def static_range(self, start: int, stop: int | None = None, step: int = 1) -> range:
+    def range(
+        self, start: int, stop: int | None = None, step: int = 1, num_stages: int | None = None
+    ) -> Iterator[int]:
+        """Python's ``range``, whose loads run ahead where kernels do.
+
+        With ``pe.pe_cpu.run_ahead`` a call hands its command to the PE and goes on. Loads, stores and compute
+        are carried out in order of their kind, each as soon as its operands are there. Each load in the body
+        then has ``num_stages - 1`` buffers: it is issued when the last use of the buffer is over.
+
+        Args:
+            start: As in Python, as are the next two.
+            stop: Python's.
+            step: Python's.
+            num_stages: How far loads run ahead, 1 by default: a load waits for the compute before it.
+        """
+        if num_stages is not None:
+            arguments.integer("num_stages", num_stages, 0)
+        return iter(self.static_range(start, stop, step))
+
+    @tl_call
+    def static_range(self, start: int, stop: int | None = None, step: int = 1) -> Sequence[int]:
         """Python's ``range``; a kernel is plain Python, so every loop is unrolled as it runs."""
         given = {"start": start, "stop": stop, "step": step}
         first, last, by = (arguments.integer(name, n or 0) for name, n in given.items())

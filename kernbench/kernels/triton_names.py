@@ -23,7 +23,6 @@ ELSEWHERE = {
     "rand": "make random numbers on the host and tl.load them",
     "randn": "make random numbers on the host and tl.load them",
     "randint": "make random numbers on the host and tl.load them",
-    "range": "use Python's range",
     "multiple_of": "leave it out: there is no compiler to give hints to",
     "max_contiguous": "leave it out: there is no compiler to give hints to",
     "max_constancy": "leave it out: there is no compiler to give hints to",

@@ -202,6 +202,7 @@ _KINDS = (
         name=f"{_PE}.pe_cpu",
         section=("pe", "pe_cpu"),
         properties=("clock_ghz", "dispatch_cycles"),
+        switches=("run_ahead",),
         rates=("clock_ghz",),
         commands=True,
         untimed=True,

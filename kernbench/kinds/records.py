@@ -62,6 +62,8 @@ class ComponentKind:
     """Keys of its section of the topology file; ``*`` stands for a position in a list. Empty: it has none."""
     properties: tuple[str, ...] = ()
     """Properties of its nodes beyond those that every node has."""
+    switches: tuple[str, ...] = ()
+    """Keys that are false unless a file says otherwise: a node has the property where it is true."""
     rates: tuple[str, ...] = ()
     """Properties that an override of its speed multiplies."""
     times: tuple[str, ...] = ("overhead_ns",)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
-from kernbench.address.runs import span
+from kernbench.address.runs import Runs
 from kernbench.dtypes import dtype
 from kernbench.program.carriers import Interpreter, Pe, Queues, Scheduler
 from kernbench.program.computing import Command as Command
@@ -210,10 +210,10 @@ class Ahead(Command):
         return self.command.dispatched
 
     def check(self, scheduler: Scheduler, queues: Queues) -> None:
-        """See :class:`Command`. Runs ascend and lie in one tensor: what is between them is as they are."""
+        """See :class:`Command`. Many runs lie in one tensor: what is between them is as they are."""
         runs = self.command.runs
-        if runs:
-            first, end = span(runs)
+        if isinstance(runs, Runs):
+            first, end = runs.span
             scheduler.check_runs(((first, end - first),))
         else:
             self.command.check(scheduler, queues)

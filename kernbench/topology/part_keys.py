@@ -89,7 +89,9 @@ class PartKeys:
         }
         derived = {"slice_gbs"} if own is None else {*own, "slice_gbs"}
         allowed = [
-            key for key in ("overhead_ns", "impl", "attributes", *kind.properties) if key not in derived
+            key
+            for key in ("overhead_ns", "impl", "attributes", *kind.properties, *kind.switches)
+            if key not in derived
         ]
         for key in keys:
             if key not in allowed:
@@ -167,6 +169,7 @@ def component(
     values |= own or {}
     found = {"impl": section.impl or f"builtin.{kind.kind}", "overhead_ns": section.overhead_ns}
     found |= {key: values[key] for key in kind.properties}
+    found |= {key: True for key in kind.switches if values[key]}
     return {**found, **(own or {}), **section.attributes}
 
 

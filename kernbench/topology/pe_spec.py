@@ -31,6 +31,11 @@ class PeCpu(Part):
 
     clock_ghz: float = Field(default=1.0, gt=0, description="clock in GHz")
     dispatch_cycles: float = Field(default=0.0, ge=0, description="cycles of overhead per kernel call")
+    run_ahead: bool = Field(
+        default=False,
+        description="true: kernels of kernbench.tl go on while loads, stores and compute are carried out, "
+        "each in order, as those of Triton always do",
+    )
 
 
 class PeScheduler(Part):

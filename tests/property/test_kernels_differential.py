@@ -25,18 +25,19 @@ from tests.small_machines import PROGRAMS, minimal, small
 SEEDS = st.integers(0, 99)
 
 
+@pytest.mark.parametrize("ahead", [False, True])
 @examples(30, suppress_health_check=[HealthCheck.too_slow])
 @given(steps=genes, types=types, seed=SEEDS)
-def test_one_pe(steps: Any, types: Any, seed: int) -> None:
+def test_one_pe(ahead: bool, steps: Any, types: Any, seed: int) -> None:
     given_ = arrays(types, 1, seed)
     expected = {name: array.copy() for name, array in given_.items()}
     interpret(kernel_of(steps), *expected.values())
-    ran = kb.run_kernel(kernel_of(steps), *given_.values(), topology=minimal())
+    ran = kb.run_kernel(kernel_of(steps), *given_.values(), topology=minimal(ahead))
     for (name, wanted), got in zip(expected.items(), ran.arrays, strict=True):
         assert got.tobytes() == wanted.tobytes(), name
 
 
-@pytest.mark.parametrize("model", ["va", "la", "one_to_one"])
+@pytest.mark.parametrize("model", ["va", "la", "one_to_one", "ahead"])
 @examples(20, suppress_health_check=[HealthCheck.too_slow])
 @given(
     launches=st.lists(
