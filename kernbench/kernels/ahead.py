@@ -105,7 +105,7 @@ class AheadLanguage(Language):
 
     @tl_call
     def range(
-        self, start: Any, stop: Any = None, step: Any = 1, num_stages: int | None = None, **hints: object
+        self, /, start: Any, stop: Any = None, step: Any = 1, num_stages: int | None = None, **hints: object
     ) -> Iterator[int]:
         """Python's range, whose loads are issued ahead.
 

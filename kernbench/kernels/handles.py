@@ -145,6 +145,7 @@ class TensorHandle:
             )
         if callable(self._value):
             self._value = self._value()
+        assert self._value is not None  # it is not pending
         view = self._value.view()
         view.flags.writeable = False
         return view

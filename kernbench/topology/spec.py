@@ -350,8 +350,8 @@ class TopologySpec(Section):
         """The one text of this content: JSON with sorted keys, but for the parts of a machine of any shape.
 
         ``components_file`` is left out: where classes are found is no part of the machine. So are ``links``
-        that say nothing that is not so anyway, ``energy`` where nothing is said, and DRAM where none is
-        modelled.
+        that say nothing that is not so anyway, ``energy`` where nothing is said, DRAM where none is
+        modelled, and switches that are off.
         """
         content = self.model_dump(mode="json", exclude={"components_file", "links", "energy", *SHAPE})
         if self.cube.hbm.model == "channels":
@@ -362,6 +362,8 @@ class TopologySpec(Section):
             del content["faults"]
         if self.built == Built():
             del content["built"]
+        if not self.pe.pe_cpu.run_ahead:
+            del content["pe"]["pe_cpu"]["run_ahead"]
         if links := self.link_parts():
             content["links"] = links
         if energy := self.energy_figures():

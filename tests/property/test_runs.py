@@ -95,14 +95,17 @@ def test_runs_meet_are_cut_and_joined_as_their_bytes_are(
 @examples(100)
 def test_memory_gives_the_bytes_of_runs_in_order(read: list[int], whole: bool) -> None:
     memory, data = SimulatedMemory(), np.arange(512).astype(np.uint8)
-    memory.write(0, data) if whole else [memory.write(n, data[n : n + 100]) for n in range(0, 512, 100)]
+    for n in range(0, 512, 512 if whole else 100):
+        memory.write(n, data[n : n + (512 if whole else 100)])
     for runs in (runs_of(read), runs_of(list(range(3, 200, 7)))):
         found = memory.gather(runs, (runs.nbytes,), np.uint8)
         assert (found == data[bytes_of(runs)]).all()
 
 
 @triton.jit
-def rows(x, out, step, R: tl.constexpr, C: tl.constexpr):
+def rows(x: Any, out: Any, step: Any, R: tl.constexpr, C: tl.constexpr) -> None:
+    r: Any
+    c: Any
     r, c = tl.arange(0, R)[:, None], tl.arange(0, C)[None, :]
     tl.store(out + r * C + c, tl.load(x + r * step + c))
 
