@@ -314,6 +314,9 @@ def _overrides(spec: TopologySpec) -> Iterator[Problem]:
 
 def _parts(spec: TopologySpec) -> Iterator[Problem]:
     """What belongs to the parts of a machine needs them, and the other way round."""
+    memory = spec.memory
+    if not memory.interleave and memory.granule_bytes != type(memory).model_fields["granule_bytes"].default:
+        yield Problem(("memory", "granule_bytes"), "is set without interleave, expected it beside this key")
     for key in ("wires", "defaults", "blocks", "connect"):
         if getattr(spec, key) and not spec.parts:
             yield Problem((key,), "is set without parts, expected parts beside it")

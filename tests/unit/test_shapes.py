@@ -163,6 +163,25 @@ def test_destinations_are_dealt_to_equal_links() -> None:
     assert {route(first, "node0.src", f"node{to}.mem")[3] for to in range(4, 8)} == {"spine0"}
 
 
+def test_a_choice_of_routes_that_changes_none_is_refused() -> None:
+    tray = "name: t\nsystem: {sips: 1}\n"
+    for spread in ("first", "destination"):
+        with pytest.raises(ConfigError, match=r"f.yaml:3: routing.spread: .* equal ways .* left out"):
+            machine(tray + f"routing: {{spread: {spread}}}\n")
+        with pytest.raises(ConfigError, match=r"routing.spread"):
+            machine(GRID + f"routing: {{spread: {spread}}}\n")
+        machine(GRID.replace("mesh:", "torus:") + f"routing: {{spread: {spread}}}\n")
+    machine(tray + "routing: {connection: first}\n")
+    with pytest.raises(ConfigError, match=r"routing.connection: chooses among UCIe connections"):
+        machine(GRID + "routing: {connection: first}\n")
+
+
+def test_defaults_of_no_part_are_refused() -> None:
+    text = "name: t\nparts: {tray: tray}\ndefaults: {router: {overhead_ns: 9}}\n"
+    with pytest.raises(ConfigError, match=r"f.yaml:3: defaults.router: no part .* section cube.router"):
+        machine(text)
+
+
 def wired(connect: str, parts: str = "r: {kind: router, count: 8}") -> set[str]:
     text = f"name: p\nparts:\n  {parts}\nconnect:\n  - {{{connect}, wire: {{gbs: 1, delay_ns: 1}}}}\n"
     return {name for name in links(machine(text)) if not name.startswith("host")}

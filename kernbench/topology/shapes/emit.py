@@ -34,6 +34,7 @@ def compile_described(spec: TopologySpec) -> PropertyGraph:
         _add_nodes(graph, rows)
         _add_links(graph, rows, spec)
         link_parts.note(graph, spec)
+        _refuse_idle(spec, rows)
         graph = add_described(graph, spec)
         add_channels(graph)
         link_parts.add_buffers(graph)
@@ -88,6 +89,23 @@ def _add_links(graph: PropertyGraph, rows: Rows, spec: TopologySpec) -> None:
         except ValueError:
             again = f"connect: joins '{a}' to '{b}' again, expected each link once"
             raise ConfigError(f"{spec.located(('connect',))}: {again}") from None
+
+
+def _refuse_idle(spec: TopologySpec, rows: Rows) -> None:
+    """A key of ``routing`` that would change no route of this machine is an error."""
+    if spec.routing.connection != "nearest":
+        kinds = {sort.kind.kind for sort in rows.sorts}
+        if not kinds & {"ucie_conn", "io_ucie_conn"}:
+            raise _idle(spec, "connection", "chooses among UCIe connections, which this machine has none of")
+    if spec.routing.spread:
+        ways = ("way" in link or not str(link.get("dealt", "of 1")).endswith("of 1") for link in rows.links)
+        if not any(ways):
+            which = "equal ways around a ring or torus, or over links of 'all'"
+            raise _idle(spec, "spread", f"chooses among {which}, which this machine has none of")
+
+
+def _idle(spec: TopologySpec, key: str, message: str) -> ConfigError:
+    return ConfigError(f"{spec.located(('routing', key))}: routing.{key}: {message}, expected it left out")
 
 
 def general_properties(spec: TopologySpec) -> Properties:
