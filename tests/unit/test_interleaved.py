@@ -129,7 +129,7 @@ def test_what_cannot_be_interleaved_says_why() -> None:
 def test_the_default_machine_can_have_it() -> None:
     graph = kb.load_topology("default", {"memory.interleave": "chiplet", "memory.granule_bytes": 1024})
     assert kb.run("gemm-multi-pe", graph, verify=True).verdict == "yes"
-    with pytest.raises(ConfigError, match="memory.granule_bytes: is set without interleave"):
+    with pytest.raises(ConfigError, match=r"memory\.granule_bytes: is set without interleave"):
         kb.load_topology("default", {"memory.granule_bytes": 1024})
 
 
