@@ -35,6 +35,13 @@ class _State(threading.local):
 _state = _State()
 
 
+STANDS_IN = {
+    "torch": "write 'import kernbench.torch as torch'",
+    "triton": "write 'import kernbench.triton as triton' and 'import kernbench.triton.language as tl'",
+}
+"""What files of kernels for GPUs import, and what to write where that is not installed."""
+
+
 def search_in(folder: Path) -> None:
     """Let :func:`load_module` find modules in ``folder`` too, after the working directory."""
     _folders[folder.resolve()] = None
@@ -201,7 +208,9 @@ def _unimportable(what: str, error: BaseException) -> BaseException:
     if not isinstance(error, Exception):  # it would end this program, with the module's own exit status
         how = "exits" if isinstance(error, SystemExit) else ends(error)
         return UsageError(f"{what} {how} while it is imported; put that under if __name__ == '__main__'")
-    return UsageError(f"{what} cannot be imported: {type(error).__name__}: {error}")
+    missing = str(error.name).partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    remedy = f"; {STANDS_IN[missing]}" if missing in STANDS_IN else ""
+    return UsageError(f"{what} cannot be imported: {type(error).__name__}: {error}{remedy}")
 
 
 @contextmanager

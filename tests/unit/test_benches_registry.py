@@ -114,6 +114,13 @@ def test_a_broken_file_names_itself(tmp_path):
         resolve(str(path))
 
 
+def test_a_file_for_a_gpu_is_told_what_stands_in(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "triton", None)  # as if it were not installed
+    path = write(tmp_path / "gpu.py", "import triton.language as tl")
+    with pytest.raises(UsageError, match=r"triton.*import kernbench\.triton\.language as tl"):
+        resolve(str(path))
+
+
 def test_a_name_used_twice_is_refused(tmp_path):
     path = write(tmp_path / "twice.py", ONE.format(name="same") + ONE.format(name="same"))
     with pytest.raises(BenchError, match="'same' is used twice"):
