@@ -105,7 +105,7 @@ pictures: $(DEV)
 	$(BIN)/python tools/draw_docs.py docs/pictures
 
 validation: $(DEV)
-	$(BIN)/kernbench validate --page docs/reference/validation.md
+	$(BIN)/python -m tools.reference.validation docs/reference/validation.md
 
 measure: $(DEV)
 	$(BIN)/python -m tools.measure

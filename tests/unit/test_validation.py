@@ -15,8 +15,9 @@ import pytest
 from kernbench.cli.main import main
 from kernbench.errors import ConfigError, UsageError
 from kernbench.report.progress import Standing
-from kernbench.validation import mesh, page, running, table_file, tables, validate
+from kernbench.validation import mesh, running, table_file, tables, validate
 from kernbench.validation.table_file import CaseGroup, Explained, Limit, Range, parse, read
+from tools.reference import validation as page
 
 Cli = Callable[..., Any]
 ROOT = Path(__file__).resolve().parents[2]
@@ -273,18 +274,17 @@ def test_the_command_prints_rows_and_exits_by_them(
     monkeypatch.setattr(
         table_file, "read", lambda name: parse(TABLE.replace("title: t", f"title: {name}"), name)
     )
-    (tmp_path / "page.md").write_text("# old\n\n## Another table\n\n## mesh\n\n| stale |\n", encoding="utf-8")
-    ended = cli("validate", "mesh", "--page", "page.md", "--plot", "rows.png")
+    ended = cli("validate", "mesh", "--plot", "rows.png")
     assert ended.status == 0
     assert re.search("^row 2 +10 +11.5 +ns +[+]15.0% +10 % +predicted +outside +s$", ended.out, re.M)
     assert ended.out.endswith(
         "4 rows: 1 within, 1 outside with a reason, 1 outside, 1 cannot be modelled yet\n"
     )
     assert (tmp_path / "rows.png").read_bytes().startswith(b"\x89PNG")
-    page = (tmp_path / "page.md").read_text(encoding="utf-8")
-    assert "| row 2 | 10 | 11.5 | ns | +15.0% | 10 % | predicted | **outside** |" in page
-    assert "[Network](../explanation/limits.md#network)" in page
-    assert "stale" not in page
+    written = page.page(validate("mesh"), "# old\n\n## Another table\n\n## mesh\n\n| stale |\n")
+    assert "| row 2 | 10 | 11.5 | ns | +15.0% | 10 % | predicted | **outside** |" in written
+    assert "[Network](../explanation/limits.md#network)" in written
+    assert "stale" not in written
     said = json.loads(cli("validate", "mesh", "--format", "json").out)
     assert [row["used"] for row in said["rows"]] == pytest.approx([1.0, 1.5, 10.0, None])
     assert said["counts"] == {

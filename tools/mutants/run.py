@@ -33,8 +33,17 @@ import yaml
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-SOURCES = ("kernbench", "graph", "queries", "configs", "evaluations")
-COPIED = (*SOURCES, "tests", "tools", "docs", "pyproject.toml", "README.md", "Makefile", "docker-compose.yml")
+SOURCES = ("kernbench", "graph", "queries", "configs", "evaluations", "tools/reference")
+COPIED = (
+    *SOURCES[:-1],
+    "tests",
+    "tools",
+    "docs",
+    "pyproject.toml",
+    "README.md",
+    "Makefile",
+    "docker-compose.yml",
+)
 FIRST_S, REST_S = 600, 3600
 FAILED = re.compile(r"^(?:FAILED|ERROR) (tests/.+?)(?: - .*)?$", re.MULTILINE)
 SHRINK_LITTLE = """\

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -11,7 +10,6 @@ from kernbench.cli import completion
 from kernbench.cli.group import Command
 from kernbench.cli.output import emit, format_option, print_csv, print_json, print_table, say
 from kernbench.cli.progress import Progress
-from kernbench.written_files import writing
 
 if TYPE_CHECKING:
     from kernbench.validation import ComparedFigure
@@ -32,13 +30,8 @@ _COLUMNS = ("row", "reference", "measured", "unit", "difference", "limit", "basi
 @click.option("--list", "listing", is_flag=True, help="List the tables.")
 @click.option("--strict", is_flag=True, help="Exit with status 1 when a row does not keep its limit.")
 @click.option("--plot", metavar="FILE", help="Draw the rows as PNG too.")
-@click.option(
-    "--page", metavar="FILE", help="Write the tables as Markdown too; other tables on that page stay."
-)
 @format_option
-def command(
-    names: tuple[str, ...], listing: bool, strict: bool, plot: str | None, page: str | None, fmt: str
-) -> None:
+def command(names: tuple[str, ...], listing: bool, strict: bool, plot: str | None, fmt: str) -> None:
     """Measure the model beside references that others made: silicon, simulators, records.
 
     Each row has the figure of a reference, ours, how far they lie apart, and the limit. It is predicted, or
@@ -48,7 +41,6 @@ def command(
     """
     from kernbench.api.pictures import require_figures
     from kernbench.validation import tables, validate
-    from kernbench.validation.page import page as markdown
 
     if listing:
         known = tables()
@@ -61,11 +53,6 @@ def command(
         report = validate(*names, progress=progress.of_pieces)
     if plot is not None:
         report.plot(plot)
-    if page is not None:
-        file = Path(page)
-        before = file.read_text(encoding="utf-8") if file.exists() else ""
-        with writing(page) as partial:
-            partial.write_text(markdown(report, before), encoding="utf-8")
     if fmt == "json":
         print_json(report.as_dict())
     elif fmt == "csv":

@@ -1,17 +1,22 @@
-"""The reference page of the tables: rows, verdicts, what the model lacks, sources."""
+"""Writes the page of the model beside references: ``python -m tools.reference.validation FILE [TABLE]...``.
+
+Tables that are not measured stay as they are.
+"""
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 from kernbench.report.cells import number
-from kernbench.validation.running import ComparedFigure, Report, tables
+from kernbench.validation.running import ComparedFigure, Report, tables, validate
 from kernbench.validation.table_file import FigureTable
 
 _HEAD = """# The model beside references
 
-Written by `kernbench validate --page docs/reference/validation.md`; do not edit.
+Written by `make validation`; do not edit.
 
 Figures of silicon, of other simulators and of the records, and ours for the same cases. `kernbench validate`
 measures ours anew; with `--strict` it exits 1 where one does not keep its limit. A row is within its limit
@@ -71,3 +76,8 @@ def _remarks(rows: list[ComparedFigure], table: FigureTable) -> Iterator[str]:
     for source in table.sources.values():
         note = f" {source.note.strip()}" if source.note else ""
         yield f"- Source: [{source.name}]({source.url}) {source.version}, {source.licence}.{note}"
+
+
+if __name__ == "__main__":
+    file = Path(sys.argv[1])
+    file.write_text(page(validate(*sys.argv[2:]), file.read_text(encoding="utf-8")), encoding="utf-8")
