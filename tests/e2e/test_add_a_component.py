@@ -20,7 +20,7 @@ _BLOCK = re.compile(r"^```(?P<language>\S+)(?: title=\"(?P<file>[^\"]+)\")?\n(?P
 
 def changed(checkout: Path) -> str:
     """Make a copy of the code, changed as the page says; the commands that the page then runs."""
-    for folder in ("kernbench", "graph", "configs", "queries"):
+    for folder in ("kernbench", "graph", "configs", "queries", "evaluations"):
         shutil.copytree(ROOT / folder, checkout / folder, ignore=shutil.ignore_patterns("__pycache__"))
     commands = ""
     for block in _BLOCK.finditer(PAGE):
