@@ -13,7 +13,8 @@ from types import CodeType, FrameType
 from typing import Any
 
 _PACKAGE = Path(__file__).parent
-_BENCHES = _PACKAGE / "benches"
+_PROGRAMS = (_PACKAGE / "benches", _PACKAGE / "models")
+"""Kernels and benches that come with KernBench: to messages they are as a user's."""
 _STDLIB = Path(sysconfig.get_path("stdlib"))
 
 
@@ -39,9 +40,9 @@ def raised(error: BaseException) -> str:
 
 @cache
 def is_ours(filename: str) -> bool:
-    """Whether the file belongs to KernBench; the shipped benches count as users' code."""
+    """Whether the file belongs to KernBench; shipped kernels and benches count as users' code."""
     file = _PACKAGE.parent / filename  # what is compiled names its source from there
-    return file.is_relative_to(_PACKAGE) and not file.is_relative_to(_BENCHES)
+    return file.is_relative_to(_PACKAGE) and not any(map(file.is_relative_to, _PROGRAMS))
 
 
 @cache
@@ -50,7 +51,7 @@ def is_users(filename: str) -> bool:
     if is_ours(filename):
         return False
     file = Path(filename)
-    if file.is_relative_to(_BENCHES):
+    if any(map(file.is_relative_to, _PROGRAMS)):
         return True
     installed = "site-packages" in file.parts or "dist-packages" in file.parts
     return not installed and not file.is_relative_to(_STDLIB)

@@ -66,6 +66,12 @@ def test_sizes_that_divide_nothing_on_many_pes(odd):
         _right("default", "all", {"phase": phase, "config": odd, "tokens": 17, "kv": 9, "batch": 3})
 
 
+def test_time_is_that_of_lines_of_the_kernels():
+    run = kb.run("llama-decoder", "minimal", params={"resident": True})
+    files = {line.partition(":")[0] for line in run.summary()["by_line"]}
+    assert {"decode.py", "online.py"} <= files
+
+
 def test_heads_that_packages_cannot_share_are_refused():
     params = {"model": "mistral-7b", "resident": True}
     with pytest.raises(UsageError, match=r"kv_heads = 8, which 6 packages cannot share; select fewer"):
