@@ -103,7 +103,7 @@ def project(
 def by_loads(rows: Any, at: int, columns: int, block: int, total: Any, tl: Any) -> Any:
     """``total + rows @ weights``, some rows of the weights at a time."""
     step = max(1, block // (columns * 2))
-    for row in range(0, rows.shape[1], step):
+    for row in tl.range(0, rows.shape[1], step, num_stages=2):
         height = min(step, rows.shape[1] - row)
         part = tl.load(at + row * columns * 2, (height, columns), "f16")
         product = tl.dot(rows[:, row : row + height], part, out_dtype=tl.float32)
@@ -161,7 +161,7 @@ def attend(
         place = _columns(q, tl.local_shape(q)[1], m, row, head * span, span)
         query = tl.reshape(tl.load(place[0], place[1], "f32", strides=place[2]), (group, d)).to(tl.float16)
         softmax = Softmax(query, tl)
-        for n in range(0, here, block):
+        for n in tl.range(0, here, block, num_stages=2):
             shape = (min(block, here - n), d)
             scores = softmax.scores(tl.load(key_cache.local + begin + n * d * 2, shape, "f16"))
             softmax.take(scores, tl.load(value_cache.local + begin + n * d * 2, shape, "f16"))

@@ -109,7 +109,7 @@ def attend(
         kv = heads * of_head + head // group * of_head
         values = kv + heads // group * of_head
         softmax = Softmax(_rows(x, made, part, head * of_head, of_head, row, n, tl), tl)
-        for key in range(0, first + n, block_n):
+        for key in tl.range(0, first + n, block_n, num_stages=2):
             there, at = divmod(key, made.rows)
             wide = min(block_n, first + n - key)
             scores = softmax.scores(_rows(x, made, there, kv, of_head, at, wide, tl))

@@ -66,6 +66,17 @@ def test_sizes_that_divide_nothing_on_many_pes(odd):
         _right("default", "all", {"phase": phase, "config": odd, "tokens": 17, "kv": 9, "batch": 3})
 
 
+@pytest.mark.parametrize("phase", ["decode", "prefill"])
+def test_blocks_are_in_flight_while_one_is_multiplied(phase):
+    def ns(ahead):
+        graph = kb.load_topology("a100-4", {"blocks.gpu.parts.pe.pe_cpu.run_ahead": ahead})
+        run = kb.run("llama-decoder", graph, verify=True, params={"phase": phase, "kv": 600}, trace=False)
+        assert run.info["verified"] is True
+        return run.latency_ns
+
+    assert ns(True) < ns(False)
+
+
 def test_time_is_that_of_lines_of_the_kernels():
     run = kb.run("llama-decoder", "minimal", params={"resident": True})
     files = {line.partition(":")[0] for line in run.summary()["by_line"]}
