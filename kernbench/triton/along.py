@@ -12,6 +12,35 @@ from kernbench.kernels.tl import Language
 from kernbench.triton.blocks import BlockCalls
 
 
+def _extreme(name: str, which: str) -> Any:
+    def call(
+        self: AlongCalls,
+        input: Any,
+        axis: Any = None,
+        return_indices: bool = False,
+        return_indices_tie_break_left: bool = True,
+        keep_dims: bool = False,
+    ) -> Any:
+        handle = self._handle("input", input)
+        found = self._along(name, handle, axis, keep_dims)
+        return (found, self._along(f"arg{name}", handle, axis, keep_dims)) if return_indices else found
+
+    call.__name__ = name
+    call.__doc__ = f"{which} element along ``axis``, which goes, or of all; with its index if asked for."
+    return tl_call(call)
+
+
+def _place(name: str, which: str) -> Any:
+    def call(
+        self: AlongCalls, input: Any, axis: Any, tie_break_left: bool = True, keep_dims: bool = False
+    ) -> Any:
+        return self._along(name, self._handle("input", input), axis, keep_dims)
+
+    call.__name__ = name
+    call.__doc__ = f"Index of the {which} element along ``axis``, which goes: the first of equals."
+    return tl_call(call)
+
+
 class AlongCalls(BlockCalls):
     """sum, max, min, argmax, argmin, cumsum, cumprod, flip, softmax."""
 
@@ -21,44 +50,8 @@ class AlongCalls(BlockCalls):
         handle = self._handle("input", input)
         return self._along("sum", handle if dtype is None else self.cast(handle, dtype), axis, keep_dims)
 
-    @tl_call
-    def max(
-        self,
-        input: Any,
-        axis: Any = None,
-        return_indices: bool = False,
-        return_indices_tie_break_left: bool = True,
-        keep_dims: bool = False,
-    ) -> Any:
-        """Largest element along ``axis``, which goes, or of all; with its index where that is asked for."""
-        return self._extreme("max", "argmax", input, axis, return_indices, keep_dims)
-
-    @tl_call
-    def min(
-        self,
-        input: Any,
-        axis: Any = None,
-        return_indices: bool = False,
-        return_indices_tie_break_left: bool = True,
-        keep_dims: bool = False,
-    ) -> Any:
-        """Smallest element along ``axis``, which goes, or of all; with its index where that is asked for."""
-        return self._extreme("min", "argmin", input, axis, return_indices, keep_dims)
-
-    def _extreme(self, name: str, index: str, input: Any, axis: Any, indices: bool, keep_dims: bool) -> Any:
-        handle = self._handle("input", input)
-        found = self._along(name, handle, axis, keep_dims)
-        return (found, self._along(index, handle, axis, keep_dims)) if indices else found
-
-    @tl_call
-    def argmax(self, input: Any, axis: Any, tie_break_left: bool = True, keep_dims: bool = False) -> Any:
-        """Index of the largest element along ``axis``, which goes: the first of equals."""
-        return self._along("argmax", self._handle("input", input), axis, keep_dims)
-
-    @tl_call
-    def argmin(self, input: Any, axis: Any, tie_break_left: bool = True, keep_dims: bool = False) -> Any:
-        """Index of the smallest element along ``axis``, which goes: the first of equals."""
-        return self._along("argmin", self._handle("input", input), axis, keep_dims)
+    max, min = _extreme("max", "Largest"), _extreme("min", "Smallest")
+    argmax, argmin = _place("argmax", "largest"), _place("argmin", "smallest")
 
     @tl_call
     def cumsum(self, input: Any, axis: int = 0, reverse: bool = False, dtype: Any = None) -> Any:

@@ -150,11 +150,6 @@ class BlockCalls(AtomicCalls):
         return Known(found, self) if isinstance(found, np.ndarray) else Int(found)
 
     @tl_call
-    def cdiv(self, x: Any, div: Any) -> Any:
-        """``x / div`` rounded up."""
-        return (x + (div - 1)) // div
-
-    @tl_call
     def clamp(self, x: Any, min: Any, max: Any, propagate_nan: object = None) -> Any:
         """``x`` limited to ``[min, max]``."""
         return Language.clamp(self, self._handle("x", x), self._operand(min), self._operand(max))

@@ -82,8 +82,8 @@ def command(
 ) -> None:
     """Run BENCH and print its times, its busiest links and engines, and the id its trace is kept under.
 
-    A file that imports kernbench.torch is a script: it is carried out where it stands, its arguments --NAME=VALUE
-    are given as NAME=VALUE.
+    A file that imports kernbench.torch is a script: it is carried out where it stands, and NAME=VALUE is its
+    argument --NAME=VALUE.
 
     A run that fails or is interrupted is not kept. With --keep-partial, its finished transactions and
     operations are kept, with status partial. A run whose results are wrong, or with --verify-data or --check
