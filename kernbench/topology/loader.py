@@ -18,6 +18,8 @@ from kernbench.topology.problems import Problem, from_pydantic, report, show
 from kernbench.topology.spec import TopologySpec
 from kernbench.user_modules import search_in
 
+LONGEST = 1_000_000
+"""Bytes of a topology file."""
 DEFAULT = "default"
 """Name of the shipped topology that is used when none is asked for."""
 
@@ -61,6 +63,8 @@ def load(
     """
     file = find(path)
     try:
+        if (size := file.stat().st_size) > LONGEST:
+            raise ConfigError(f"{file}: has {size:,} bytes, expected at most {LONGEST:,}")
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "is not UTF-8 text"

@@ -19,6 +19,8 @@ from kernbench.kinds import ComponentKind, LinkKind, component_kind, link_kind
 from kernbench.pgraph import Edge, Node, Properties, PropertyGraph
 from kernbench.topology.fields import Section
 
+WIRE = "wire:"
+"""Prefix of a ``where`` that names a wire of the file: all of its links."""
 KIND = "kind:"
 """Prefix of a ``where`` that names a kind instead of one part."""
 AND = " + "
@@ -37,8 +39,8 @@ class Override(Section):
     """Something that is faster or slower than the rest of its kind, or costs next to nothing."""
 
     where: str = Field(
-        description="a component, a link 'a->b', kind:NAME, a group such as sip0.cube3 with all in it, or "
-        "several of these with ' + ' between them",
+        description="a component, a link 'a->b', kind:NAME, wire:NAME, a group such as sip0.cube3 with all "
+        "in it, or several of these with ' + ' between them",
         min_length=1,
         max_length=400,
     )
@@ -121,10 +123,10 @@ def faster(properties: Properties, kind: ComponentKind | LinkKind, factor: float
 def matching(graph: PropertyGraph, where: str) -> list[str]:
     """Ids of the components and links that ``where`` means.
 
-    A component or link by id; ``kind:NAME``, all of a kind of either; a group (``tray``, a package, a
-    cube, a PE): the components in it and the links with both ends in it; or several of these, with ``+``
-    between them. :class:`UsageError` when one means nothing, or only things that take no time, which no speed
-    can change.
+    A component or link by id; ``kind:NAME``, all of a kind of either; ``wire:NAME``, its links; a group
+    (``tray``, a package, a cube, a PE): the components in it and the links with both ends in it; or several
+    of these, with ``+`` between them. :class:`UsageError` when one means nothing, or only things that take no
+    time, which no speed can change.
     """
     return list(dict.fromkeys(part for one in where.split(AND) for part in _matching(graph, one.strip())))
 
@@ -146,6 +148,9 @@ def meant(graph: PropertyGraph, where: str) -> tuple[list[Node], list[Edge]]:
             [node for node in _components(graph) if node.properties["kind"] == kind],
             [link for link in graph.edges("LINK") if link.properties["kind"] == kind],
         )
+    if where.startswith(WIRE):
+        wire = where.removeprefix(WIRE)
+        return [], [link for link in graph.edges("LINK") if link.properties.get("wire") == wire]
     if "->" in where:
         source = where.partition("->")[0]
         known = graph.out_edges(source, "LINK") if source in graph else ()
@@ -183,6 +188,10 @@ def hint(graph: PropertyGraph, where: str) -> str:
         nodes = {str(node.properties["kind"]) for node in _components(graph)}
         links = {str(link.properties["kind"]) for link in graph.edges("LINK")}
         return did_you_mean(where, [KIND + kind for kind in sorted(nodes | links)])
+    if where.startswith(WIRE):
+        wires = {str(link.properties["wire"]) for link in graph.edges("LINK") if link.properties.get("wire")}
+        names = [WIRE + wire for wire in sorted(wires)]
+        return did_you_mean(where, names) if names else "expected a kind: this machine names no wires"
     source = where.partition("->")[0]
     known = [link.id for link in graph.out_edges(source, "LINK")] if source in graph else []
     if not known:

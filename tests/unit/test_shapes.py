@@ -12,7 +12,8 @@ from kernbench.errors import ConfigError
 from kernbench.kinds import LINK_PROPERTIES, Traffic
 from kernbench.pgraph import PropertyGraph, topology_graph, topology_record
 from kernbench.routing import router_of
-from kernbench.topology import compile_topology, load, parse
+from kernbench.topology import compile_topology, load, parse, shipped
+from kernbench.topology.reach import unreached
 
 DEFAULT = """
 name: default
@@ -84,6 +85,16 @@ def test_the_default_machine_runs_as_blocks_do(bench: str, params: dict[str, int
     first, second = (sorted(zip(*run.tables["Hop"].to_pydict().values(), strict=True)) for run in runs)
     assert len(first) > 1000
     assert first == second
+
+
+def test_a_wire_is_faster_as_a_whole() -> None:
+    graph = machine(GRID + "overrides: [{where: 'wire:hop', speed: 2}]\n")
+    figures = {edge.properties["wire"]: edge.properties["bw_gbs"] for edge in graph.edges("LINK")}
+    assert figures == {"hop": 64, "end": 32}
+    with pytest.raises(ConfigError, match=r"'wire:hopp' matches nothing, did you mean 'wire:hop'\?"):
+        machine(GRID + "overrides: [{where: 'wire:hopp', speed: 2}]\n")
+    with pytest.raises(ConfigError, match=r"'wire:hop' matches nothing, .* names no wires"):
+        machine("name: t\noverrides: [{where: 'wire:hop', speed: 2}]\n")
 
 
 def test_parts_are_called_by_their_path() -> None:
@@ -180,6 +191,42 @@ def test_defaults_of_no_part_are_refused() -> None:
     text = "name: t\nparts: {tray: tray}\ndefaults: {router: {overhead_ns: 9}}\n"
     with pytest.raises(ConfigError, match=r"f.yaml:3: defaults.router: no part .* section cube.router"):
         machine(text)
+
+
+CHIPS = """
+name: chips
+wires: {w: {gbs: 32, delay_ns: 2}}
+blocks:
+  chip:
+    level: package
+    port: PORT
+    parts: {r: router, io_cpu: io_cpu, m_cpu: m_cpu, mem: memory}
+    connect:
+      - {pair: [r, io_cpu], wire: w}
+      - {pair: [r, m_cpu], wire: w}
+      - {pair: [r, mem], wire: w}
+parts:
+  host.cpu: host_cpu
+  chip: {block: chip, count: 2}
+connect:
+  - {all: [host.cpu, chip], wire: w}
+"""
+
+
+def test_what_nothing_reaches_is_named_with_the_part_where_the_way_ends() -> None:
+    assert unreached(machine(CHIPS.replace("PORT", "r"))) == []
+    assert unreached(machine(CHIPS.replace("PORT", "io_cpu"))) == [
+        f"'chip{i}.io_cpu' passes nothing on; wire what leads to it to 'chip{i}.r'" for i in (0, 1)
+    ]
+    alone = CHIPS.replace("PORT", "r").replace("  host.cpu: host_cpu", "  host.cpu: host_cpu\n  lone: router")
+    assert unreached(machine(alone)) == ["'lone' has no wires"]
+    apart = alone.replace("lone: router", "lone: {kind: router, count: 2}") + "  - {ring: lone, wire: w}\n"
+    assert unreached(machine(apart)) == [f"nothing that sends reaches 'lone{i}'" for i in (1, 0)]
+
+
+@pytest.mark.parametrize("name", [name for name in shipped() if name != "tray-16"])
+def test_everything_of_a_shipped_machine_is_reached(name: str) -> None:
+    assert unreached(compile_topology(load(name))) == []
 
 
 def wired(connect: str, parts: str = "r: {kind: router, count: 8}") -> set[str]:

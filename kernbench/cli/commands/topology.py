@@ -20,6 +20,7 @@ from kernbench.cli.group import Command, Entry, LazyGroup
 from kernbench.cli.options import change_options, topology_file
 from kernbench.cli.output import emit, format_option, number, print_table, say
 from kernbench.pgraph import PropertyGraph
+from kernbench.topology.reach import unreached
 
 _HERE = "kernbench.cli.commands"
 
@@ -44,7 +45,8 @@ def check(file: str, topo: dict[str, str], components: str | None, fmt: str) -> 
     """Check whether FILE is a valid topology: a path, or the name of one that comes with the package.
 
     An invalid one is an error with a line for each mistake: the line in FILE, the key, and what was expected
-    there. So is one whose routes can deadlock with the finite buffers of its links.
+    there. So is one whose routes can deadlock with the finite buffers of its links. Parts that no message
+    comes to are named in warnings.
     """
     graph = kb.load_topology(topology_file(file), topo, components)
     check_routes(graph)
@@ -55,12 +57,16 @@ def check(file: str, topo: dict[str, str], components: str | None, fmt: str) -> 
         "links": sum(1 for _ in graph.edges("LINK")),
         "overrides": len(topology_overrides(graph)),
     }
+    found = unreached(graph)
     if fmt == "table":
         counted = f"{facts['components']} components, {facts['links']} links"
         if facts["overrides"]:
             counted += f", {facts['overrides']} override{'' if facts['overrides'] == 1 else 's'}"
         say(f"{file}: valid, {counted}, id {facts['id']}")
+        for warning in found:
+            say(f"warning: {warning}")
     else:
+        facts["warnings"] = found if fmt == "json" else "; ".join(found)
         emit(fmt, facts, list(facts), [list(facts.values())])
 
 

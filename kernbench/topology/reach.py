@@ -1,0 +1,49 @@
+"""Parts that no message comes to, and the parts at which its way ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kernbench.kinds import component_kind, link_kind
+from kernbench.pgraph import Node, PropertyGraph
+
+MOST = 10
+"""Warnings that are given; the rest is counted."""
+
+
+def unreached(graph: PropertyGraph) -> list[str]:
+    """A sentence for each place where the ways of all that sends, or else those of the host, end early."""
+    wired = {node.id: node for node in graph.nodes() if node.properties["impl"]}
+    joined = {end for link in graph.edges("LINK") for end in (link.source, link.target)}
+    kinds = {name: component_kind(node) for name, node in wired.items()}
+    senders = {name for name, kind in kinds.items() if kind.sends is not None or kind.commands}
+    hosts = {name for name in senders & joined if wired[name].properties["kind"] == "host_cpu"}
+    said = [f"'{name}' has no wires" for name in wired if name not in joined and name not in senders]
+    said += _ends(graph, wired, senders) or (_ends(graph, wired, hosts) if hosts else [])
+    return said if len(said) <= MOST else [*said[:MOST], f"{len(said) - MOST} more such parts"]
+
+
+def _ends(graph: PropertyGraph, wired: Mapping[str, Node], starts: set[str]) -> list[str]:
+    """Where the ways from ``starts`` end before a memory, or a part that passes messages on."""
+    found, waiting = set(starts), list(starts)
+    while waiting:
+        name = waiting.pop()
+        kind = component_kind(wired[name])
+        for link in graph.out_edges(name, "LINK"):
+            onwards = name in starts or kind.transit or link_kind(link).within_pe
+            onwards = onwards or kind.entrance_to == wired[link.target].properties["kind"]
+            if onwards and link.target not in found:
+                found.add(link.target)
+                waiting.append(link.target)
+    ends: dict[str, str] = {}
+    behind: dict[str, str] = {}
+    for link in graph.edges("LINK"):
+        kind = component_kind(wired[link.target])
+        if link.target in found or not (kind.transit or kind.memory):
+            continue
+        behind.setdefault(link.target, f"nothing that sends reaches '{link.target}'")
+        if link.source in found:
+            near = (edge.target for edge in graph.out_edges(link.source, "LINK"))
+            other = next((name for name in near if component_kind(wired[name]).transit), link.target)
+            ends[link.source] = f"'{link.source}' passes nothing on; wire what leads to it to '{other}'"
+    return list((ends or behind).values())
