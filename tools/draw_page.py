@@ -80,6 +80,7 @@ def draw(browser: Browser, url: str, size: str, scheme: str, name: str, file: Pa
     view, params = VIEWS[name]
     page.goto(f"{url}#{view}?{urlencode(params)}" if params else f"{url}#{view}")
     page.wait_for_selector("#view[data-shown]", timeout=60_000)
+    page.wait_for_selector("text=/quer(y is|ies are) running/", state="hidden", timeout=60_000)
     if name in ("cube", "pe"):  # somewhere in the middle of the launch
         page.get_by_label("stretch of time").fill("14")
         page.locator('[data-id="pe0"], [data-id="pe_dma"]').first.click()
