@@ -14,16 +14,16 @@ from kernbench.tui.widgets.words import plain
 
 _KEYS = """\
 Enter    open what the row names: a run, a transaction, a resource ...
-f        choose among all things that the row names
+f        choose from what the row names
 Esc      back (first clears the filter)      r   all runs
 t        topology with its map of use        i   timeline
 a        ask questions of the library        c   free Cypher
 /        filter                              s   sort by the next column
-w  W     next window of time; any window     e   export these rows
+w  W     next window; choose a window         e   export these rows
 j k g G  or arrows, page, home, end          h l move the columns
-z        fold rows alike, with a count       q   quit (also ctrl+c)
-Q        running queries (also F4), where x cancels the one under the cursor
-ctrl+p   all commands and themes      ctrl+z   back to the shell (fg returns)\
+z        merge symmetric rows, with a count  q   quit (also ctrl+c)
+Q  F4    running queries: x cancels the selected one
+ctrl+p   all commands and themes             ctrl+z  to the shell\
 """
 _FILTER = """\
 dma cube3         rows in which both texts occur

@@ -196,7 +196,7 @@ class PageScreen(TableScreen):
         Binding("0", "tab_at(9)", "Tab 10", show=False),
         Binding("w", "window", "Window"),
     ]
-    HELP = "] [ 1-9 0  tabs\nw        next window: all launches, each launch, setup, the run"
+    HELP = "] [ 1-9 0  tabs"
 
     def __init__(
         self, name: str, build: Callable[[ChosenWindow], Page], run_id: str = "", start: int = 0
