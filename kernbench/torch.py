@@ -18,6 +18,7 @@ from kernbench import dtypes
 from kernbench.errors import UsageError
 from kernbench.runtime.context import Context
 from kernbench.runtime.current import context_of
+from kernbench.runtime.factory import TensorFactory
 from kernbench.runtime.placement import DPPolicy as DPPolicy
 from kernbench.runtime.tensors import Tensor as Tensor
 
@@ -31,11 +32,19 @@ _HOST = frozenset(
 )  # fmt: skip
 """Functions of numpy that also take tensors."""
 
+_TYPES = {"float": "float32", "half": "float16", "long": "int64", "int": "int32"}
+"""Types by their other names."""
+
 
 def manual_seed(seed: int) -> None:
     """Begin the random numbers of ``rand``, ``randn`` and ``randint`` again, with a seed."""
     global _random
     _random = np.random.default_rng(seed)
+
+
+def device(name: str) -> str:
+    """The name itself: ``"cuda"`` is where tensors are made."""
+    return name
 
 
 def set_default_device(device: DPPolicy | None) -> None:
@@ -144,7 +153,7 @@ def __getattr__(name: str) -> Any:
     if name in _HOST:
         function = getattr(np, name)
         return lambda *args, **how: function(*(_on_host(one) if _many(one) else one for one in args), **how)
-    kind = vars(Context.__mro__[1]).get(name)
+    kind = vars(TensorFactory).get(_TYPES.get(name, name))
     return kind if isinstance(kind, str) and kind in dtypes.SIZES else getattr(_context(name), name)
 
 

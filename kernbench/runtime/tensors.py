@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Collection
+from functools import partialmethod
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -34,12 +35,7 @@ _SHOWN = 1000
 
 
 INSTEAD = {
-    "cuda": "leave it out: a tensor is made on the machine; torch.from_numpy(x, dp=...) places it",
-    "cpu": "use .numpy()",
     "astype": "use .to(torch.float16)",
-    "float": "use .to(torch.float32)",
-    "half": "use .to(torch.float16)",
-    "contiguous": "leave it out: tensors are row-major",
     "T": "transpose the array before torch.from_numpy, or swap strides in the kernel",
     "view": "reshape the array before torch.from_numpy",
     "reshape": "reshape the array before torch.from_numpy",
@@ -155,6 +151,12 @@ class Tensor:
         """True: tensors are row-major."""
         return True
 
+    def contiguous(self) -> Tensor:
+        """Itself: tensors are row-major, and on the machine. So are the next three."""
+        return self
+
+    cuda = cpu = detach = contiguous
+
     def __len__(self) -> int:
         return self.shape[0]
 
@@ -254,7 +256,10 @@ class Tensor:
         """The tensor in another type (``torch.float32``) or on another SIP (``1``, ``"sip:1"``).
 
         Itself if it is so already, otherwise a new tensor, placed alike; the values pass through the host.
+        ``"cuda"`` is where it is.
         """
+        if target == "cuda":
+            return self
         dtype, sips = self.dtype, self.sips
         if isinstance(target, str) and target in dtypes.DTYPES:
             dtype = target
@@ -379,3 +384,5 @@ for _name in ("add", "sub", "mul", "truediv", "matmul", "lt", "le", "gt", "ge"):
     setattr(Tensor, f"__{_name}__", _of_host(_name))
 for _name in ("add", "mul"):
     setattr(Tensor, f"__r{_name}__", _of_host(_name))
+for _name, _dtype in (("float", "f32"), ("half", "f16")):
+    setattr(Tensor, _name, partialmethod(Tensor.to, _dtype))

@@ -140,6 +140,8 @@ def test_tensors_of_scripts_are_made_as_pytorch_makes_them() -> None:
         assert torch.full((2,), 3.0).tolist() == [3.0, 3.0]
         kept = (torch.zeros_like(x) - 0.5 > 0).to(torch.int32)
         assert (kept.dtype, kept.numpy().any()) == ("i32", False)
+        assert x.cuda().contiguous().to(torch.device("cuda")) is x
+        assert (x.float().dtype, x.half(), torch.ones(2, dtype=torch.long).dtype) == ("f32", x, "i64")
         rows = torch.softmax(x, dim=1)
         assert torch.allclose(rows, np.full((4, 8), 1 / 8))
         assert (x @ np.ones((8, 2), np.float32)).shape == (4, 2)
