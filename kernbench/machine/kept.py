@@ -1,8 +1,9 @@
 """The machine that was wired for a compiled topology is kept with it, for the next run on that.
 
 Wiring the default machine takes ten times as long as many a run on it, and what is wired does not change: so
-sweeps, ``tune`` and notebooks wire it once. One machine is kept for a graph, as long as that lives. Who takes
-it has it alone, until it is given back; who finds none, as a run within a run does, wires another one.
+sweeps, ``tune`` and notebooks wire it once. One machine is kept for a graph, as long as that lives, and of
+all graphs together for the :data:`MOST` used last. Who takes it has it alone, until it is given back; who
+finds none, as a run within a run does, wires another one.
 
 What is wired follows from the graph's properties, the classes of components and, as routes are worked out on
 the way, the thread. These are looked at, so a graph that a user has changed gets a new machine; those that no
@@ -18,6 +19,7 @@ import pickle
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from threading import get_ident
+from weakref import WeakValueDictionary
 
 from kernbench.machine.machine import Machine
 from kernbench.pgraph import PropertyGraph
@@ -26,6 +28,10 @@ from kernbench.sim.instrument import Instrument
 _KEY = "machine"
 SEALED = "sealed"
 """Set among what is worked out of a graph that nobody changes: it need not be looked at."""
+MOST = 4
+"""Machines that are kept at a time."""
+_graphs: WeakValueDictionary[int, PropertyGraph] = WeakValueDictionary()
+"""The graphs that have one, by identity; the one used last is last."""
 
 
 def machine_for(
@@ -52,7 +58,13 @@ def give_back(machine: Machine) -> None:
     """The run on a machine of :func:`machine_for` is over, and nobody looks at it any more."""
     if machine.keepable and machine.wired_from is not None:
         machine.reset()  # what the run has left is not kept with it
-        machine.graph.worked_out[_KEY] = machine.wired_from, machine
+        graph = machine.graph
+        graph.worked_out[_KEY] = machine.wired_from, machine
+        _graphs.pop(id(graph), None)
+        _graphs[id(graph)] = graph
+        for unused in list(_graphs.values())[:-MOST]:
+            unused.worked_out.pop(_KEY, None)
+            _graphs.pop(id(unused), None)
 
 
 def _wired_from(graph: PropertyGraph, components: Mapping[str, str] | None) -> object:

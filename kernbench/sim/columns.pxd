@@ -21,54 +21,35 @@ cdef class Words(Block):
     cpdef int set_number(self, Py_ssize_t place, double value) except -1
     cpdef int set_pair(self, Py_ssize_t place, int first, int second) except -1
 
-cdef struct Hop:
-    long long resource
-    double t_in
-    double t_start
-    double t_out
-    double service_ns
-    double wait_ns
-    long long nbytes
-
-cdef struct Wait:
+cdef struct Wait:  # the fields of WAITS
     long long of
     long long holder
     long long resource
+    double ns
     long long holders
     long long seq
-    double ns
     double t_from
     double t_to
 
-cdef struct Number:
-    long long id
-    long long parent
-    long long op
-    long long launch
-    long long nbytes
-    long long hops
-    long long address
-    long long channel
-    double t_submit
-    double t_done
-
-cdef class Hops(Block):
+cdef class Rows(Block):
     cdef readonly Py_ssize_t count
+    cdef char* place(self, size_t nbytes) except NULL
+    cpdef int extend(self, Rows more) except -1
+
+cdef class Hops(Rows):
     cpdef int add(
         self, long long resource, double t_in, double t_start, double t_out, double service_ns, double wait_ns,
         long long nbytes,
     ) except -1
-    cpdef int extend(self, Hops more) except -1
 
-cdef class Waits(Block):
-    cdef readonly Py_ssize_t count
+cdef class Waits(Rows):
     cpdef int add(
-        self, long long of, long long holder, long long resource, long long holders, long long seq, double ns,
+        self, long long of, long long holder, long long resource, double ns, long long holders, long long seq,
         double t_from, double t_to,
     ) except -1
     cpdef int extend_joined(self, Waits more) except -1
 
-cdef class Numbers(Block):
+cdef class Numbers(Rows):
     cpdef int add(
         self, long long id, long long parent, long long op, long long launch, long long nbytes, long long hops,
         long long address, long long channel, double t_submit, double t_done,

@@ -7,6 +7,8 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
+from kernbench.sim.records import HOPS, NUMBERS, WAITS
+
 
 @cython.final
 @cython.freelist(256)
@@ -60,6 +62,9 @@ cdef class Block:
         memcpy(self.data + self.used, data, nbytes)
         self.used += nbytes
         return 0
+
+    def rows(self, layout):
+        return np.frombuffer(self, layout)
 
 
 @cython.final
@@ -119,72 +124,62 @@ cdef class Words(Block):
     cpdef long long integer_at(self, Py_ssize_t place) except? -1:
         return (<long long*>self.data)[place]
 
-    def rows(self, layout):
-        return np.frombuffer(self, layout)
-
     def column(self, Py_ssize_t number, str typecode):
         values = np.frombuffer(self, "f8" if typecode == "d" else "i8")[number::self.width]
         return values.astype(typecode).tobytes()
 
 
-HOPS = np.dtype([("resource", "i8"), ("t_in", "f8"), ("t_start", "f8"), ("t_out", "f8"), ("service_ns", "f8"),
-                 ("wait_ns", "f8"), ("nbytes", "i8")])
-WAITS = np.dtype([("of", "i8"), ("holder", "i8"), ("resource", "i8"), ("holders", "i8"), ("seq", "i8"),
-                  ("ns", "f8"), ("t_from", "f8"), ("t_to", "f8")])
-NUMBERS = np.dtype([("id", "i8"), ("parent", "i8"), ("op", "i8"), ("launch", "i8"), ("nbytes", "i8"),
-                    ("hops", "i8"), ("address", "i8"), ("channel", "i8"), ("t_submit", "f8"), ("t_done", "f8")])
+cdef class Rows(Block):
+    """Rows of ``layout``; :mod:`kernbench.sim.records` has the fields, in their order."""
 
-
-def columns(block, layout):
-    rows = np.frombuffer(block, dtype=layout)
-    return {name: rows[name] for name in layout.names}
-
-
-@cython.final
-cdef class Hops(Block):
-    cpdef int add(
-        self, long long resource, double t_in, double t_start, double t_out, double service_ns, double wait_ns,
-        long long nbytes,
-    ) except -1:
-        cdef Hop* hop
-        if self.used + sizeof(Hop) > self.room:
-            self.reserve(sizeof(Hop))
-        hop = <Hop*>(self.data + self.used)
-        hop.resource, hop.t_in, hop.t_start, hop.t_out = resource, t_in, t_start, t_out
-        hop.service_ns, hop.wait_ns, hop.nbytes = service_ns, wait_ns, nbytes
-        self.used += sizeof(Hop)
+    cdef inline char* place(self, size_t nbytes) except NULL:
+        """Room for one more row."""
+        if self.used + nbytes > self.room:
+            self.reserve(nbytes)
+        self.used += nbytes
         self.count += 1
-        return 0
+        return self.data + self.used - nbytes
 
-    cpdef int extend(self, Hops more) except -1:
+    cpdef int extend(self, Rows more) except -1:
         if more.count:
             self.append(more.data, more.used)
             self.count += more.count
         return 0
 
     def tuples(self):
-        return [
-            (h.resource, h.t_in, h.t_start, h.t_out, h.service_ns, h.wait_ns, h.nbytes)
-            for h in (<Hop*>self.data)[:self.count]
-        ]
+        return np.frombuffer(self, self.layout).tolist()
 
     def columns(self):
-        return columns(self, HOPS)
+        rows = np.frombuffer(self, self.layout)
+        return {name: rows[name] for name in self.layout.names}
 
 
 @cython.final
-cdef class Waits(Block):
+cdef class Hops(Rows):
+    layout = HOPS
+
     cpdef int add(
-        self, long long of, long long holder, long long resource, long long holders, long long seq, double ns,
+        self, long long resource, double t_in, double t_start, double t_out, double service_ns, double wait_ns,
+        long long nbytes,
+    ) except -1:
+        cdef long long* row = <long long*>self.place(7 * 8)
+        cdef double* times = <double*>row
+        row[0], row[6] = resource, nbytes
+        times[1], times[2], times[3], times[4], times[5] = t_in, t_start, t_out, service_ns, wait_ns
+        return 0
+
+
+@cython.final
+cdef class Waits(Rows):
+    layout = WAITS
+
+    cpdef int add(
+        self, long long of, long long holder, long long resource, double ns, long long holders, long long seq,
         double t_from, double t_to,
     ) except -1:
-        cdef Wait* wait
-        self.reserve(sizeof(Wait))
-        wait = <Wait*>(self.data + self.used)
+        cdef Wait* wait = <Wait*>self.place(sizeof(Wait))
         wait.of, wait.holder, wait.resource, wait.holders, wait.seq = of, holder, resource, holders, seq
         wait.ns, wait.t_from, wait.t_to = ns, t_from, t_to
-        self.used += sizeof(Wait)
-        self.count += 1
         return 0
 
     cpdef int extend_joined(self, Waits more) except -1:
@@ -209,29 +204,20 @@ cdef class Waits(Block):
             self.count += kept
         return 0
 
-    def tuples(self):
-        return [
-            (w.of, w.holder, w.resource, w.holders, w.seq, w.ns, w.t_from, w.t_to)
-            for w in (<Wait*>self.data)[:self.count]
-        ]
-
     def times(self):
         return [w.ns for w in (<Wait*>self.data)[:self.count]]
 
-    def columns(self):
-        return columns(self, WAITS)
-
 
 @cython.final
-cdef class Numbers(Block):
+cdef class Numbers(Rows):
+    layout = NUMBERS
+
     cpdef int add(
         self, long long id, long long parent, long long op, long long launch, long long nbytes, long long hops,
         long long address, long long channel, double t_submit, double t_done,
     ) except -1:
-        cdef Number n
-        n.id, n.parent, n.op, n.launch, n.nbytes, n.hops = id, parent, op, launch, nbytes, hops
-        n.address, n.channel, n.t_submit, n.t_done = address, channel, t_submit, t_done
-        return self.append(&n, sizeof(n))
-
-    def columns(self):
-        return columns(self, NUMBERS)
+        cdef long long* row = <long long*>self.place(10 * 8)
+        row[0], row[1], row[2], row[3], row[4], row[5] = id, parent, op, launch, nbytes, hops
+        row[6], row[7] = address, channel
+        (<double*>row)[8], (<double*>row)[9] = t_submit, t_done
+        return 0

@@ -1,12 +1,14 @@
-"""Records of a transaction that are passed to instruments: its hops and its waits.
+"""Records of a transaction that are passed to instruments, its hops and its waits, and how they are kept.
 
-They have names for people. The engine keeps numbers in columns (:mod:`kernbench.sim.columns`), and makes
-these when somebody asks.
+They have names for people. The engine keeps numbers in rows (:mod:`kernbench.sim.columns`) of the layouts
+here, field after field of eight bytes each, and makes these when somebody asks.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, get_type_hints
+
+import numpy as np
 
 
 class HopRow(NamedTuple):
@@ -45,3 +47,17 @@ class Wait(NamedTuple):
     seq: int
     t_from: float
     t_to: float
+
+
+def _layout(fields: dict[str, type]) -> np.dtype[Any]:
+    return np.dtype([(name, "f8" if kind is float else "i8") for name, kind in fields.items()])
+
+
+HOPS = _layout(get_type_hints(HopRow))
+WAITS = _layout({"of": int, **get_type_hints(Wait)})
+"""``of`` is the transaction that waited."""
+NUMBERS = _layout(
+    dict.fromkeys(("id", "parent", "op", "launch", "nbytes", "hops", "address", "channel"), int)
+    | {"t_submit": float, "t_done": float}
+)
+"""Of a transaction that has ended: what is a number of its."""

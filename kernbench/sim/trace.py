@@ -71,7 +71,7 @@ class TraceRecorder(Instrument):
             "seq": seq,
             "resource": where,
             **{name: hops[name][row] for name in ("t_in", "t_start", "t_out", "service_ns", "wait_ns")},
-            "bytes": hops["nbytes"][row],
+            "bytes": hops["bytes"][row],
         }
         del row, hops
         if last:
@@ -135,7 +135,7 @@ def _in_order(counts: Any, order: Any) -> tuple[Any, Any]:
 
 
 def _waits(waits: Columns, names: Sequence[str], ended: Any) -> Columns:
-    transaction, holder, resource, holders, seq, lost, begun, end = waits.values()
+    transaction, holder, resource, lost, holders, seq, begun, end = waits.values()
     order = np.lexsort((seq, resource, holder, transaction))
     # Where the run has failed, a holder may be a transaction that never ended and so is not in the record.
     order = order[np.isin(holder[order], ended)]

@@ -24,7 +24,7 @@ cdef class Transaction:
         long long nbytes,
     ) except -1
     cpdef int wait(
-        self, long long holder, long long resource, long long holders, long long seq, double ns, double t_from,
+        self, long long holder, long long resource, double ns, long long holders, long long seq, double t_from,
         double t_to,
     ) except -1
     @cython.locals(seq="long long")

@@ -118,14 +118,7 @@ class Transaction:
     @property
     def waits(self) -> Sequence[Wait]:
         """Its waits so far."""
-        if self.wait_rows is None:
-            return ()
-        return tuple(
-            [
-                Wait(holder, resource, ns, holders, seq, t_from, t_to)
-                for _, holder, resource, holders, seq, ns, t_from, t_to in self.wait_rows.tuples()
-            ]
-        )
+        return () if self.wait_rows is None else tuple([Wait(*row[1:]) for row in self.wait_rows.tuples()])
 
     def waited(self) -> float:
         """The time for which it has stood behind others so far, ns."""
@@ -147,17 +140,17 @@ class Transaction:
         self.hop_rows.add(resource, t_in, t_start, t_out, service_ns, wait_ns, nbytes)
 
     def wait(
-        self, holder: int, resource: int, holders: int, seq: int, ns: float, t_from: float, t_to: float
+        self, holder: int, resource: int, ns: float, holders: int, seq: int, t_from: float, t_to: float
     ) -> None:
         """Note one wait, the fields of a :class:`Wait`."""
         if self.wait_rows is None:
             self.wait_rows = Waits()
-        self.wait_rows.add(self.id, holder, resource, holders, seq, ns, t_from, t_to)
+        self.wait_rows.add(self.id, holder, resource, ns, holders, seq, t_from, t_to)
 
     def wait_for(self, holder: int, resource: int, t_from: float, t_to: float) -> float:
         """Note that it stood behind ``holder`` from one time to another; returns how long."""
         seq = 0 if self.hop_rows is None else self.hop_rows.count
-        self.wait(holder, resource, 1, seq, t_to - t_from, t_from, t_to)
+        self.wait(holder, resource, t_to - t_from, 1, seq, t_from, t_to)
         return t_to - t_from
 
     def note_waits(self, resource: int, server: Server, begin: float, end: float) -> float:
@@ -181,7 +174,7 @@ class Transaction:
                 else:
                     holder = who.id
                 self.wait(
-                    holder, resource, found.holders[k], seq, found.ns[k], found.t_from[k], found.t_to[k]
+                    holder, resource, found.ns[k], found.holders[k], seq, found.t_from[k], found.t_to[k]
                 )
                 total += found.ns[k]
                 found.holder[k] = None

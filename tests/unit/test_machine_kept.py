@@ -139,3 +139,17 @@ def test_other_classes_get_another_machine() -> None:
     give_back(one)
     assert machine_for(graph) is one
     assert kept.SEALED not in graph.worked_out
+
+
+def test_of_all_graphs_together_the_few_used_last_keep_their_machine() -> None:
+    graphs = [compiled("minimal", {"cube.hbm.channel_gbs": 32 + n}) for n in range(kept.MOST + 1)]
+    machines = []
+    for graph in graphs[:-1]:
+        machines.append(machine_for(graph))
+        give_back(machines[-1])
+    give_back(machine_for(graphs[0]))  # the first is used again: the second is the one to go
+    give_back(machine_for(graphs[-1]))
+    assert len(kept._graphs) == kept.MOST
+    assert [kept._KEY in graph.worked_out for graph in graphs] == [True, False, *[True] * (kept.MOST - 1)]
+    assert machine_for(graphs[0]) is machines[0]
+    assert machine_for(graphs[1]) is not machines[1]
