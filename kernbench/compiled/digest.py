@@ -9,7 +9,7 @@ CONTAINERS = ("queue", "holding", "columns")
 """Modules of ``kernbench.sim`` in two forms: ``.pyx`` is compiled, ``.py`` runs where nothing is."""
 
 RULES = (
-    "occupancy", "server", "transaction", "node", "clock", "inputs", "buffers", "port",
+    "occupancy", "server", "transaction", "node", "clock", "inputs", "port",
     "fabric", "rows", "ledger",
     "fifo_monitor",
 )  # fmt: skip

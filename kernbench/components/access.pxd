@@ -1,11 +1,24 @@
 from kernbench.address.requests cimport PhysicalRequest
 from kernbench.components.base cimport Component
+from kernbench.program.operations cimport Op
+from kernbench.sim.columns cimport Doubles
 from kernbench.sim.fabric cimport Fabric
 from kernbench.sim.ledger cimport Ledger
-from kernbench.sim.node cimport FabricNode
+from kernbench.sim.node cimport FabricNode, Link
 from kernbench.sim.transaction cimport Packet, Path, Transaction
 
 cimport cython
+
+cdef class Requests:
+    cdef readonly object done, served
+    cdef readonly Py_ssize_t open, unserved
+    cdef public double wait_ns, t_first
+
+    @cython.locals(transaction=Transaction)
+    cpdef object await_all(self, list sent, Op op)
+    cpdef object transaction_served(self)
+    cpdef object transaction_done(self, Transaction transaction)
+    cpdef object answered(self)
 
 cdef class ChannelRequests:
     cdef public long long first, unanswered, open, size
@@ -13,8 +26,10 @@ cdef class ChannelRequests:
 
     cpdef double follow(self, long long node, double out, bint leads) except? -1.0
     @cython.locals(last=Transaction, other=Packet, held=list, overhead=double, start=double, out=double, wait=double, last_in=double, transaction=Transaction)
-    cpdef object gather(self, object fabric, FabricNode node, Packet packet, Py_ssize_t hop, double time)
+    cpdef object gather(self, Fabric fabric, FabricNode node, Packet packet, Py_ssize_t hop, double time)
 
+@cython.locals(packet=Packet, link=Link, most="long long", flit="long long", feed=Doubles)
+cpdef object inject_together(Fabric fabric, list packets, Py_ssize_t hop)
 @cython.locals(request=PhysicalRequest)
 cpdef tuple regions_of(list requests)
 @cython.locals(system=Ledger, path=Path, transaction=Transaction, part=Transaction, pieces=list, piece=list, request=PhysicalRequest)

@@ -6,12 +6,13 @@ aggregated request and cost the same overheads (:class:`ChannelRequests`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from math import inf
 from operator import attrgetter
 
 from kernbench.address.requests import IN_TURN, PhysicalRequest
 from kernbench.components.base import Component
-from kernbench.program.operations import Region
+from kernbench.program.operations import Op, Region
 from kernbench.routing import Traffic
 from kernbench.sim.fabric import Fabric
 from kernbench.sim.node import FabricNode
@@ -19,6 +20,58 @@ from kernbench.sim.transaction import Packet, Transaction
 
 _NO_IDS = ("", "")
 _by_key = attrgetter("key")
+
+
+class Requests:
+    """Transactions that are sent for one thing, which is over with the last of them.
+
+    Args:
+        done: called when the last is answered.
+        served: called when the memories have served the last byte: reads have been sampled, writes are
+            visible. None where no values are moved.
+
+    ``wait_ns`` is the longest time that one of them stood behind others, ``t_first`` when the first byte of a
+    read came, ns.
+    """
+
+    def __init__(self, done: Callable[[], None], served: Callable[[], None] | None = None) -> None:
+        self.done = done
+        self.served = served
+        self.open = 0
+        """Those that are not answered."""
+        self.unserved = 0
+        self.wait_ns = 0.0
+        self.t_first = inf
+
+    def await_all(self, sent: Sequence[Transaction], op: Op | None) -> None:
+        """``sent`` are they, for operation ``op`` where there is one."""
+        self.open = self.unserved = len(sent)
+        for transaction in sent:
+            transaction.on_done = self.transaction_done
+            if self.served is not None:
+                transaction.on_served = self.transaction_served
+            if op is not None:
+                op.transactions.append(transaction.id)
+
+    def transaction_served(self) -> None:
+        """A memory has served one of them."""
+        self.unserved -= 1
+        if not self.unserved and self.served is not None:
+            self.served()
+
+    def transaction_done(self, transaction: Transaction) -> None:
+        """One of them is answered."""
+        if transaction.wait_ns > self.wait_ns:
+            self.wait_ns = transaction.wait_ns
+        if transaction.t_first < self.t_first:
+            self.t_first = transaction.t_first
+        self.open -= 1
+        if not self.open:
+            self.answered()
+
+    def answered(self) -> None:
+        """The last is answered."""
+        self.done()
 
 
 class ChannelRequests:
@@ -72,7 +125,26 @@ class ChannelRequests:
                 wait = other.transaction.wait_for(last.id, node.index, last_in, time)
             fabric.leave_node(other, hop, node, last_in, out, start, wait)
         packets = sorted([other for other, _ in held], key=_by_key)
-        fabric.clock.call_at(out, fabric.inject_together, packets, hop)
+        fabric.clock.call_at(out, inject_together, fabric, packets, hop)
+
+
+def inject_together(fabric: Fabric, packets: Sequence[Packet], hop: int) -> None:
+    """As :meth:`Fabric.inject`, for packets that take turns, flit by flit: one of each, then the next."""
+    now = fabric.clock.time
+    most = 0
+    for packet in packets:
+        packet.feeds()
+        if packet.last > most:
+            most = packet.last
+    for flit in range(most + 1):
+        for packet in packets:
+            if flit <= packet.last and not fabric.asks_port(packet, hop, flit, flit):
+                feed = packet.feed
+                feed.at[flit] = fabric.traverse(packet, hop, flit, now)
+    for packet in packets:
+        link = packet.path.links[hop]
+        if link.port is None:
+            fabric.feed(packet, hop + 1)
 
 
 def regions_of(requests: Sequence[PhysicalRequest]) -> tuple[Region, ...]:
@@ -158,6 +230,6 @@ def _send_several(fabric: Fabric, transactions: Sequence[Transaction]) -> None:
         group.append(packet)
     for group in groups:
         if len(group) > 1:
-            fabric.send_together(group)
+            inject_together(fabric, group, 0)
         else:
             fabric.send(group[0])

@@ -6,11 +6,15 @@ from kernbench.sim.node cimport FabricNode, Link
 cimport cython
 
 cdef class Component(FabricNode):
-    cdef readonly object node
     cdef readonly Ledger system
     cdef readonly Loop clock
     cdef public dict _direct
-    cdef public list parts
+    cdef public list parts, busy_by_direction
+
+    @cython.locals(now=double, overhead=double, begun=double)
+    cpdef double take_turn(self, object owner) except? -1.0
+    @cython.locals(first=double, second=double)
+    cpdef object count_use(self, bint write, double busy_ns)
 
     @cython.locals(link=Link)
     cpdef double crossed(self, Component to) except? -1.0

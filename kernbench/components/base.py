@@ -45,12 +45,15 @@ class Component(FabricNode):
         self.clock = system.clock
         self._direct: dict[Component, Link] = {}
         """The links over which it has passed tokens."""
+        self.busy_by_direction = [0.0, 0.0]
+        """Busy ns of reading and of writing, for those that do both at once."""
         self.parts: list[Any] = []
         """What it holds that a run changes: its ports, its engines. They have a ``reset`` as it has."""
 
     def reset(self) -> None:
         """See :meth:`Server.reset`."""
         FabricNode.reset(self)
+        self.busy_by_direction = [0.0, 0.0]
         for part in self.parts:
             part.reset()
 
@@ -90,6 +93,22 @@ class Component(FabricNode):
         )  # fmt: skip
         system.fabric.send(Packet(transaction, path, nbytes, system.fabric.flit_bytes))
         return transaction
+
+    def take_turn(self, owner: object) -> float:
+        """``owner`` has come now and takes its turn for the overhead; returns when that is over, ns."""
+        now = self.clock.time
+        overhead = self.overhead()
+        begun = self.occupy(now, overhead, owner)
+        self.arrive(now)
+        self.leave(begun + overhead, 0, overhead, begun - now)
+        return begun + overhead
+
+    def count_use(self, write: bool, busy_ns: float) -> None:
+        """Count use of a part that works in two directions side by side: the busier one is its use."""
+        both = self.busy_by_direction
+        both[write] += busy_ns
+        first, second = both
+        self._busy_ns = first if first > second else second
 
     def forward(self, to: Component, function: Callable[..., None], *args: Any) -> None:
         """Pass a token over the direct link to ``to``: after the link's flight time, ``function(*args)``."""

@@ -1,33 +1,25 @@
 from kernbench.address.requests cimport PhysicalRequest
+from kernbench.components.access cimport Requests
 from kernbench.components.base cimport Component
 from kernbench.program.operations cimport Op
 from kernbench.sim.clock cimport Loop
-from kernbench.sim.occupancy cimport OccupancyLog
 from kernbench.sim.server cimport Server
 from kernbench.sim.transaction cimport Transaction
 
 cimport cython
 
-cdef class Job:
+cdef class Job(Requests):
     cdef public Op op
-    cdef public object kind, runs, done, served, regions
+    cdef public object kind, runs, regions
     cdef public list requests
     cdef public bint is_write
     cdef public long long nbytes
-    cdef public Py_ssize_t open, unserved
-    cdef public double t_first, t_ready, t_start, wait_ns
+    cdef public double t_ready, t_start
     cdef public DmaEngines engines
     cdef public DmaEngine engine
-    cdef public Slot slot
+    cdef public Server slot
 
-    cpdef object transaction_served(self)
-    cpdef object transaction_done(self, Transaction transaction)
-
-cdef class Slot(Server):
-    cdef public bint taken
-    cdef public double idle_since
-
-    cdef object hold(self, double time, Transaction owner, bint waited)
+    cpdef object answered(self)
 
 cdef class DmaEngine:
     cdef public list slots
@@ -36,10 +28,10 @@ cdef class DmaEngine:
     cdef public Py_ssize_t in_flight
     cdef public double busy_since
 
-    @cython.locals(slot=Slot)
+    @cython.locals(slot=Server)
     cpdef object reset(self)
-    @cython.locals(found=Slot, slot=Slot)
-    cpdef Slot free_slot(self)
+    @cython.locals(found=Server, slot=Server)
+    cpdef Server free_slot(self)
 
 cdef class EngineGroup:
     cdef public list engines
@@ -65,17 +57,17 @@ cdef class DmaEngines:
     @cython.locals(group=EngineGroup, owner=Component)
     cpdef object submit(self, Job job)
     cdef EngineGroup _group(self, Job job)
-    @cython.locals(engine=DmaEngine, job=Job, slot=Slot, clock=Loop)
+    @cython.locals(engine=DmaEngine, job=Job, slot=Server, clock=Loop)
     cpdef object _next(self, EngineGroup group, long long freed_by=*)
     @cython.locals(clock=Loop, ready=double)
     cpdef object _translated(self, Job job, DmaEngine engine, EngineGroup group)
     @cython.locals(issued_later=bint)
     cpdef object _sent(self, Job job, DmaEngine engine, EngineGroup group)
-    @cython.locals(owner=Component, op=Op, slot=Slot, sent=list, transaction=Transaction)
+    @cython.locals(owner=Component, op=Op, slot=Server, sent=list, transaction=Transaction)
     cdef object _issue(self, Job job, DmaEngine engine)
-    @cython.locals(owner=Component, slot=Slot, wait=double, idle=double, now=double, service=double)
+    @cython.locals(owner=Component, slot=Server, wait=double, idle=double, now=double, service=double)
     cdef object _engine_hop(self, Transaction transaction, Job job, DmaEngine engine)
     @cython.locals(clock=Loop, over=double)
     cpdef object answered(self, Job job)
-    @cython.locals(engine=DmaEngine, slot=Slot, group=EngineGroup, now=double, owner=Component)
+    @cython.locals(engine=DmaEngine, slot=Server, group=EngineGroup, now=double, owner=Component)
     cpdef object _over(self, Job job)

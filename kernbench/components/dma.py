@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from math import inf
 
 from kernbench.address.requests import PhysicalRequest
 from kernbench.address.runs import Runs
-from kernbench.components.access import begin, regions_of, send
+from kernbench.components.access import Requests, begin, regions_of, send
 from kernbench.components.base import Component
 from kernbench.errors import AddressError
 from kernbench.program.operations import Op, Region
 from kernbench.routing import Traffic
 from kernbench.sim.invariants import EngineCounts
-from kernbench.sim.occupancy import OccupancyLog
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Transaction
 
 
-class Job:
+class Job(Requests):
     """One transfer between a component and memory: all regions of it at once, done with the last.
 
     Args:
@@ -27,11 +25,8 @@ class Job:
         kind: that of its transactions; a write ends in ``_write``.
         runs: ``(address, bytes)``, one for each row of a strided access; addresses as the engines' owner
             understands them.
-        done: called when the last transaction is answered.
-        served: called when the memories have served the last byte: a read has been sampled, a write is
-            visible. None where the operation moves no values.
-
-    ``wait_ns`` is the longest time that one of its transactions stood behind others.
+        done: see :class:`Requests`, as ``served``.
+        served: see there.
     """
 
     def __init__(
@@ -42,6 +37,7 @@ class Job:
         done: Callable[[], None],
         served: Callable[[], None] | None = None,
     ) -> None:
+        Requests.__init__(self, done, served)
         self.op = op
         self.kind = kind
         self.is_write = kind.endswith("_write")
@@ -52,71 +48,31 @@ class Job:
         else:
             for _, nbytes in runs:
                 self.nbytes += nbytes
-        self.done = done
-        self.served = served
         self.requests: list[PhysicalRequest] = []
         """The requests sent for it, once its addresses are translated."""
         self.regions: Sequence[Region] | None = None
         """Its physical bytes, where they are many runs."""
-        self.open = 0
-        self.unserved = 0
-        self.t_first = inf
-        """When the first byte of a read came, ns."""
         self.t_ready = 0.0
         self.t_start = 0.0
-        self.wait_ns = 0.0
         self.engines: DmaEngines | None = None
         self.engine: DmaEngine | None = None
-        self.slot: Slot | None = None
+        self.slot: Server | None = None
 
-    def transaction_served(self) -> None:
-        """A memory has served one of its transactions."""
-        self.unserved -= 1
-        if not self.unserved and self.served is not None:
-            self.served()
-
-    def transaction_done(self, transaction: Transaction) -> None:
-        """One of its transactions is answered."""
-        if transaction.wait_ns > self.wait_ns:
-            self.wait_ns = transaction.wait_ns
-        if transaction.t_first < self.t_first:
-            self.t_first = transaction.t_first
-        self.open -= 1
-        if not self.open:
-            assert self.engines is not None
-            self.engines.answered(self)
-
-
-class Slot(Server):
-    """One of the requests that an engine may have in flight: held from a job's start to its last answer."""
-
-    def __init__(self, resource: str) -> None:
-        super().__init__(resource)
-        Slot.reset(self)
-
-    def reset(self) -> None:
-        """See :meth:`Server.reset`."""
-        Server.reset(self)
-        self.taken = False
-        self.idle_since = 0.0
-
-    def hold(self, time: float, owner: Transaction, waited: bool) -> None:
-        """``owner``'s job has it from ``time`` on; ``waited`` when others stood before it in the queue."""
-        if self.log is None:
-            self.log = OccupancyLog(True)
-        if not waited:
-            self.log.clear()
-        elif self.holder is not None:
-            self.log.add(self.since, time, self.holder)
-        self.holder = owner
-        self.since = time
+    def answered(self) -> None:
+        """See :class:`Requests`."""
+        assert self.engines is not None
+        self.engines.answered(self)
 
 
 class DmaEngine:
     """One engine. It issues one job at a time, and has up to ``outstanding`` of them in flight."""
 
     def __init__(self, name: str, outstanding: int) -> None:
-        self.slots = [Slot(f"{name}.{i}") for i in range(outstanding)]
+        self.slots = [Server(f"{name}.{i}") for i in range(outstanding)]
+        """The requests that it may have in flight, each held from a job's start to its last answer.
+
+        ``present`` says whether it is, ``free`` since when it has not been.
+        """
         self.reset()
 
     def reset(self) -> None:
@@ -129,12 +85,12 @@ class DmaEngine:
         self.in_flight = 0
         self.busy_since = 0.0
 
-    def free_slot(self) -> Slot | None:
+    def free_slot(self) -> Server | None:
         """The slot that has been idle longest, first by number; None when the engine takes no job now."""
-        found: Slot | None = None
+        found: Server | None = None
         if not self.issuing:
             for slot in self.slots:
-                if not slot.taken and (found is None or slot.idle_since < found.idle_since):
+                if not slot.present and (found is None or slot.free < found.free):
                     found = slot
         return found
 
@@ -274,7 +230,7 @@ class DmaEngines:
         job.engine = engine
         job.slot = slot
         job.t_start = clock.time
-        slot.taken = True
+        slot.present = 1
         if not engine.in_flight:
             engine.busy_since = job.t_start
         engine.in_flight += 1
@@ -319,15 +275,16 @@ class DmaEngines:
         elif op.kind == "tile":
             op.moved = regions_of(job.requests)
         sent = begin(owner, self.traffic, job.kind, job.requests, job.t_ready, op.id, job.is_write)
-        job.open = job.unserved = len(sent)
+        job.await_all(sent, op)
         for transaction in sent:
-            transaction.on_done = job.transaction_done
-            if job.served is not None:
-                transaction.on_served = job.transaction_served
-            op.transactions.append(transaction.id)
             if transaction.traced or job.t_start > job.t_ready:
                 self._engine_hop(transaction, job, engine)
-        slot.hold(job.t_start, sent[0], job.t_start > job.t_ready)
+        if job.t_start > job.t_ready and slot.holder is not None:
+            slot._hand_over(job.t_ready, job.t_start)  # others stood before it in the queue
+        elif slot.queued:
+            slot._forget_log()
+        slot.holder = sent[0]
+        slot.since = job.t_start
         engine.issued = sent[0]
         if job.is_write:
             owner.bytes += job.nbytes
@@ -339,7 +296,7 @@ class DmaEngines:
         assert slot is not None
         wait = 0.0
         if job.t_start > job.t_ready:
-            idle = max(job.t_ready, slot.idle_since)
+            idle = max(job.t_ready, slot.free)
             if idle > job.t_ready:
                 wait = transaction.note_waits(owner.index, slot, job.t_ready, idle)
             if job.t_start > idle and engine.issued is not None:  # it was issuing another job
@@ -365,8 +322,8 @@ class DmaEngines:
         assert engine is not None
         assert slot is not None
         now = self.owner.clock.time
-        slot.taken = False
-        slot.idle_since = now
+        slot.present = 0
+        slot.free = now
         engine.in_flight -= 1
         group.jobs -= 1
         if not engine.in_flight and self._used is not None:

@@ -23,7 +23,6 @@ cdef class BusLog(OccupancyLog):
     ) except -1
 
 cdef class PseudoChannel(ArbitratedServer):
-    cdef public object node
     cdef public Py_ssize_t place
     cdef readonly BusLog bus
 

@@ -1,11 +1,12 @@
 from kernbench.components.dram_state cimport Bank, Burst, BankGroup, Pseudo
 from kernbench.components.dram_timing cimport Ticks
+from kernbench.sim.clock cimport QueuedStep
 
 cimport cython
 
 cdef long long _FAR
 
-cdef class DramWindow:
+cdef class DramWindow(QueuedStep):
     cdef readonly Ticks t
     cdef readonly double tick_ns
     cdef bint halves, closes, single, draining

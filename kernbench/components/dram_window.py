@@ -11,12 +11,13 @@ from typing import Any
 
 from kernbench.components.dram_state import Bank, BankGroup, Burst, Pseudo
 from kernbench.components.dram_timing import Ticks
+from kernbench.sim.clock import QueuedStep
 
 FAR = 1 << 60
 _FAR = FAR
 
 
-class DramWindow:
+class DramWindow(QueuedStep):
     """What waits at a channel, and all that the channel remembers."""
 
     def __init__(self, figures: dict[str, Any], tck_ns: float, pseudos: int) -> None:

@@ -18,21 +18,6 @@ from kernbench.sim.transaction import Packet, Transaction
 _COMMITS = COMMITS
 
 
-class Channel(Server):
-    """One pseudo-channel: a part of its slice, in the graph as ``node``, with its use counted by itself."""
-
-    def __init__(self, node: Node) -> None:
-        super().__init__(node.id)
-        self.node = node
-        Channel.reset(self)
-
-    def reset(self) -> None:
-        """See :meth:`Server.reset`."""
-        Server.reset(self)
-        self.direction = -1
-        """Of its last burst: 1 for a write, 0 for a read, -1 before the first."""
-
-
 class HbmSlice(Memory):
     """One slice. A flit's address picks the channel: ``(addr >> log2 burst) & (n_channels - 1)``.
 
@@ -45,10 +30,14 @@ class HbmSlice(Memory):
 
     def __init__(self, node: Node, system: System) -> None:
         super().__init__(node, system)
-        inside = [system.graph.node(edge.target) for edge in system.graph.out_edges(node.id, "CONTAINS")]
-        self.channels: list[Any] = [
-            Channel(part) for part in inside if part.properties["kind"] == "pseudo_channel"
-        ]
+        self.channels: list[Any] = []
+        """Its pseudo-channels: parts of it that are in the graph, with their use counted by themselves."""
+        for edge in system.graph.out_edges(node.id, "CONTAINS"):
+            part = system.graph.node(edge.target)
+            if part.properties["kind"] == "pseudo_channel":
+                channel = Server(part.id)
+                channel.node = part
+                self.channels.append(channel)
         self.shift = self.integer("burst_bytes").bit_length() - 1
         self.mask = len(self.channels) - 1
         self.flit_bytes = system.flit_bytes
@@ -65,6 +54,8 @@ class HbmSlice(Memory):
         Memory.reset(self)
         self.entry_busy_ns = 0.0
         self.channels_busy = Doubles().sized(len(self.channels))
+        self.directions = Doubles().sized(len(self.channels))
+        """Of the last burst of each: 1 for a write, -1 for a read, 0 before the first."""
         self.stale = False
 
     def wired(self) -> None:
@@ -127,8 +118,8 @@ class HbmSlice(Memory):
             step = self.mask + 1
         elif index > self.mask:
             raise IndexError(f"'{self.resource}' has no channel {index}")
-        channel: Channel = self.channels[index]
-        done = self.serve(channel, transaction, time, writing)
+        channel: Server = self.channels[index]
+        done = self.serve(index, transaction, time, writing)
         channel.bytes += self.flit_bytes if flit != packet.last else packet.last_bytes
         if flit < step:
             channel.arrive(time)
@@ -144,8 +135,9 @@ class HbmSlice(Memory):
         places, ends = gathered.places, gathered.ends
         last = time
         for number in range(ends[flit - 1] if flit else 0, ends[flit]):
-            channel: Channel = self.channels[places[number]]
-            done = self.serve(channel, transaction, time, writing)
+            index: int = places[number]
+            channel: Server = self.channels[index]
+            done = self.serve(index, transaction, time, writing)
             channel.bytes += gathered.sizes[number]
             if gathered.opens[number]:
                 channel.arrive(time)
@@ -156,14 +148,16 @@ class HbmSlice(Memory):
                 self.by = channel
         return last
 
-    def serve(self, channel: Channel, transaction: Transaction, time: float, writing: bool) -> float:
-        """When ``channel`` has served a burst that stands there from ``time`` on."""
+    def serve(self, index: int, transaction: Transaction, time: float, writing: bool) -> float:
+        """When channel ``index`` has served a burst that stands there from ``time`` on."""
+        channel: Server = self.channels[index]
         duration = self.burst_ns
-        direction = 1 if writing else 0
-        if channel.direction != direction:
-            if channel.direction >= 0:
+        direction = 1.0 if writing else -1.0
+        before = self.directions.at[index]
+        if before != direction:
+            if before != 0.0:
                 duration += self.penalty_ns
-            channel.direction = direction
+            self.directions.at[index] = direction
         done = channel.occupy(time, duration, transaction) + duration
         channel._busy_ns += duration
         return done

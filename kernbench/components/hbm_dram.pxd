@@ -3,7 +3,7 @@ from kernbench.components.dram_channel cimport DramChannel
 from kernbench.components.dram_state cimport Bank, Burst, Pseudo
 from kernbench.components.dram_request cimport FlitRequest, ChannelState, MemoryRequest
 from kernbench.components.hbm cimport HbmSlice
-from kernbench.sim.clock cimport Loop, QueuedStep
+from kernbench.sim.clock cimport Loop
 from kernbench.sim.columns cimport Doubles, Words
 from kernbench.sim.fabric cimport Fabric
 from kernbench.sim.transaction cimport Packet, Transaction
@@ -18,7 +18,6 @@ cdef class SliceChannel(DramChannel):
     cdef readonly list servers
     cdef double burst_ns, due_ns
     cdef long long lag
-    cdef Wake wake
     cdef int count
 
     @cython.locals(clock=Loop, due=double)
@@ -27,9 +26,6 @@ cdef class SliceChannel(DramChannel):
     cpdef object served(self, Burst burst, long long at)
     @cython.locals(oldest=double, bank=Bank, burst=Burst, part=FlitRequest, server=PseudoChannel, pseudo=Pseudo)
     cdef object forget(self)
-
-cdef class Wake(QueuedStep):
-    cdef SliceChannel channel
 
 cdef class DramSlice(HbmSlice):
     cdef readonly dict figures

@@ -21,7 +21,6 @@ from kernbench.components.dram_window import FAR
 from kernbench.components.hbm import HbmSlice
 from kernbench.components.system import System
 from kernbench.pgraph import Node
-from kernbench.sim.clock import QueuedStep
 from kernbench.sim.columns import Words
 from kernbench.sim.transaction import Packet
 
@@ -38,7 +37,6 @@ class SliceChannel(DramChannel):
         self.servers = servers
         self.burst_ns = self.burst * self.tick_ns
         self.lag = min(self.read_ticks, self.write_ticks)
-        self.wake = Wake(self)
         self.due_ns = -1.0
         self.count = 0
 
@@ -50,7 +48,17 @@ class SliceChannel(DramChannel):
             due = clock.time
         if self.due_ns < 0.0 or due < self.due_ns:
             self.due_ns = due
-            clock.step_at(due, self.wake, 0)
+            clock.step_at(due, self, 0)
+
+    def go(self, number: int) -> None:
+        """Data may be through: issue what there was to be issued by now."""
+        now = self.slice.clock.time
+        if now != self.due_ns:
+            return  # it was asked to come back earlier, and has
+        self.due_ns = -1.0
+        following = self.advance(int(now / self.tick_ns + 1e-6))
+        if following < _FAR:
+            self.arm(following)
 
     def served(self, burst: Burst, at: int) -> None:
         """See :meth:`DramChannel.served`."""
@@ -94,24 +102,6 @@ class SliceChannel(DramChannel):
         for pseudo in self.pseudos:
             while pseudo.refreshed and pseudo.refreshed[0][2] * self.tick_ns <= oldest:
                 del pseudo.refreshed[0]
-
-
-class Wake(QueuedStep):
-    """Comes back to a channel when data of it may be through."""
-
-    def __init__(self, channel: SliceChannel) -> None:
-        self.channel = channel
-
-    def go(self, number: int) -> None:
-        """Issue what there was to be issued by now."""
-        channel = self.channel
-        now = channel.slice.clock.time
-        if now != channel.due_ns:
-            return  # it was asked to come back earlier, and has
-        channel.due_ns = -1.0
-        following = channel.advance(int(now / channel.tick_ns + 1e-6))
-        if following < _FAR:
-            channel.arm(following)
 
 
 class DramSlice(HbmSlice):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 from kernbench.address.page_table import Entries
 from kernbench.components import access
@@ -13,7 +14,7 @@ from kernbench.program.messages import LaunchDone, LaunchMessage, MapMessage, Qu
 from kernbench.program.operations import Op, Region, has_values
 from kernbench.program.queues import RingEntry
 from kernbench.routing import Traffic
-from kernbench.sim.transaction import Packet, Transaction
+from kernbench.sim.transaction import Packet
 from kernbench.topology.places import places
 
 
@@ -59,26 +60,19 @@ class Host(Component):
         """
         addresses = self.system.addresses
         requests = [asked for region in regions for asked in addresses.requests(*region)]
-        request.open = len(requests)
+        if not requests:
+            raise UsageError(f"{request.label}: it names no bytes; give at least one region of one byte")
+        request.open = 1
         begun = self.clock.now
 
-        def answered(transaction: Transaction) -> None:
-            request.wait_ns = max(request.wait_ns, transaction.wait_ns)
-            if op is not None and request.open == 1:
+        def done() -> None:
+            request.wait_ns = asked.wait_ns
+            if op is not None:
                 self.finish(op, begun, begun, self.clock.now)
             request.part_done(self.clock.now)
 
-        if not requests:
-            raise UsageError(f"{request.label}: it names no bytes; give at least one region of one byte")
-        unserved = len(requests)
-
-        def served() -> None:
-            nonlocal unserved
-            unserved -= 1
-            if not unserved:
-                assert op is not None
-                self.system.served(op)
-
+        served = None if op is None or not has_values(op) else partial(self.system.served, op)
+        asked = access.Requests(done, served)
         sent = access.begin(
             self,
             Traffic.HOST_MEMORY,
@@ -89,12 +83,7 @@ class Host(Component):
             is_write=is_write,
             ids=request.ids,
         )
-        for transaction in sent:
-            transaction.on_done = answered
-            if op is not None:
-                op.transactions.append(transaction.id)
-                if has_values(op):
-                    transaction.on_served = served
+        asked.await_all(sent, op)
         access.send(self, sent)
 
     def map(

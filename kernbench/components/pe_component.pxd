@@ -30,14 +30,11 @@ cdef class Token(PortAccess):
     cpdef object through(self)
 
 cdef class PeComponent(Component):
-    cdef public list busy_by_direction
     cdef dict _siblings, _of_stage, _inward, _outward
     cdef PeComponent _feeder
     cdef bint _own
 
     cpdef Component sibling(self, object part)
-    @cython.locals(first=double, second=double)
-    cpdef object count_use(self, bint write, double busy_ns)
     cpdef object accept(self, Token token)
     cpdef object go_on(self, Token token)
     cpdef object token_over(self, Token token)

@@ -89,7 +89,6 @@ class PeComponent(Component):
 
     def __init__(self, node: Node, system: System) -> None:
         super().__init__(node, system)
-        PeComponent.reset(self)
         self._siblings: dict[str, Component] = {}
         self._of_stage: dict[str, PeComponent] = {}
         """The siblings that carry out stages, by the stage's kind."""
@@ -100,12 +99,6 @@ class PeComponent(Component):
         """See :meth:`_between`."""
         self._own = is_users_class(type(self))
 
-    def reset(self) -> None:
-        """See :meth:`Server.reset`."""
-        Component.reset(self)
-        self.busy_by_direction = [0.0, 0.0]
-        """Busy ns of reading and of writing, for parts that do both at once."""
-
     def sibling(self, part: str) -> Component:
         """The component ``part`` of the same PE, for instance ``"pe_mmu"``."""
         found = self._siblings.get(part)
@@ -113,13 +106,6 @@ class PeComponent(Component):
             found = self.system.component(f"{self.resource.rpartition('.')[0]}.{part}")
             self._siblings[part] = found
         return found
-
-    def count_use(self, write: bool, busy_ns: float) -> None:
-        """Count use of a part that works in two directions side by side: the busier one is its use."""
-        both = self.busy_by_direction
-        both[write] += busy_ns
-        first, second = both
-        self._busy_ns = first if first > second else second
 
     def accept(self, token: Token) -> None:
         """Take a token whose stage is this component's."""

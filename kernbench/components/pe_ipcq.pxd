@@ -10,6 +10,4 @@ cdef class PeIpcq(PeComponent):
 
     cpdef object submit_send(self, object command, object goes_on)
     cpdef object submit_receive(self, object command, object done)
-
-    @cython.locals(overhead=double)
     cpdef object _after_overhead(self, object op, object begin)

@@ -119,13 +119,9 @@ class PeIpcq(PeComponent):
 
     def _after_overhead(self, op: Op, begin: Callable[[float], None]) -> None:
         """Begin a command that has come now, after the time that it takes PE_IPCQ itself."""
-        now = self.clock.time
-        overhead = self.overhead()
-        begun = self.occupy(now, overhead, op)
-        self.arrive(now)
-        self.leave(begun + overhead, 0, overhead, begun - now)
-        if begun + overhead > now:
-            self.clock.call_at(begun + overhead, begin, now)
+        now, over = self.clock.time, self.take_turn(op)
+        if over > now:
+            self.clock.call_at(over, begin, now)
         else:
             begin(now)
 

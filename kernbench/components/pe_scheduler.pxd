@@ -19,7 +19,6 @@ cdef class PeScheduler(PeComponent):
     cdef readonly long long _buffers_used, _buffer_bytes
     cdef bint _by_rows
 
-    @cython.locals(overhead=double)
     cpdef object submit(self, Command command, object done)
     @cython.locals(token=Token, rows=StageRows)
     cpdef object compute(self, Compute command, object done)

@@ -61,13 +61,9 @@ class PeScheduler(PeComponent):
 
     def submit(self, command: Command, done: Callable[[], None]) -> None:
         """Carry out ``command``; ``done()`` when a blocking one is over (never for a composite)."""
-        now = self.clock.time
-        overhead = self.overhead()
-        begun = self.occupy(now, overhead, command.op)  # type: ignore[attr-defined]
-        self.arrive(now)
-        self.leave(begun + overhead, 0, overhead, begun - now)
-        if begun + overhead > now:
-            self.clock.call_at(begun + overhead, self._dispatch, command, done)
+        over = self.take_turn(command.op)  # type: ignore[attr-defined]
+        if over > self.clock.time:
+            self.clock.call_at(over, self._dispatch, command, done)
         else:
             command.dispatch(self, done)
 

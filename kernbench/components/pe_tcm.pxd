@@ -13,7 +13,6 @@ cimport cython
 cdef class PeTcm(Memory):
     cdef public Server _read_port, _write_port
     cdef public double read_gbs, write_gbs
-    cdef list _busy_by_port
     cdef dict _reads, _writes
 
     @cython.locals(access=TcmAccess)
@@ -30,8 +29,6 @@ cdef class PeTcm(Memory):
     cpdef object end(self, PortAccess access)
     @cython.locals(link=Link)
     cdef Way _way(self, Component caller, bint write)
-    @cython.locals(first=double, second=double)
-    cdef int _use(self, bint write, double busy_ns) except -1
 
 @cython.final
 cdef class Way:

@@ -38,12 +38,6 @@ class PeTcm(Memory):
         self._reads: dict[Component, Way] = {}
         self._writes: dict[Component, Way] = {}
         """How each sibling reaches the two ports."""
-        PeTcm.reset(self)
-
-    def reset(self) -> None:
-        """See :meth:`Server.reset`."""
-        Memory.reset(self)
-        self._busy_by_port = [0.0, 0.0]
 
     def servers(self) -> Iterator[Server]:
         """See :meth:`Component.servers`."""
@@ -104,7 +98,7 @@ class PeTcm(Memory):
             if transaction is None:  # it has something to tell
                 transaction = system.opened(access.id, way.kind, way.path, nbytes, now, op, write)
             wait = transaction.note_waits(self.index, port, now, start)
-        self._use(write, duration)
+        self.count_use(write, duration)
         self.leave(end, nbytes, 0.0, wait)
         if transaction is not None and transaction.traced:
             transaction.hop(self.index, now, start, end, end - now - wait, wait, nbytes)
@@ -138,13 +132,6 @@ class PeTcm(Memory):
         (self._writes if write else self._reads)[caller] = way
         return way
 
-    def _use(self, write: bool, busy_ns: float) -> None:
-        """The busier port is the TCM's use."""
-        both = self._busy_by_port
-        both[write] += busy_ns
-        first, second = both
-        self._busy_ns = first if first > second else second
-
     def commit(self, packet: Packet, flit: int, time: float) -> tuple[float, Server]:
         """See :meth:`Memory.commit`."""
         return self._flit(packet, flit, time, self._write_port, self.write_gbs)
@@ -157,7 +144,7 @@ class PeTcm(Memory):
         flit_bytes = self.system.fabric.flit_bytes
         overhead = self.overhead() if flit == 0 else 0.0
         duration = overhead + max(0, min(flit_bytes, packet.transaction.nbytes - flit * flit_bytes)) / gbs
-        self._use(port is self._write_port, duration)
+        self.count_use(port is self._write_port, duration)
         return port.occupy(time, duration, packet.transaction) + duration, port
 
 

@@ -24,6 +24,7 @@ class Translator(PeComponent, ABC):
     """
 
     delay_ns: float
+    table: PageTable | Baaw
 
     def regions(self, address: int, nbytes: int) -> tuple[Region, ...]:
         """Physical regions behind ``nbytes`` at ``address``, cut where another memory begins: the data."""
@@ -32,9 +33,9 @@ class Translator(PeComponent, ABC):
             Region(*piece) for run in self.extents(address, nbytes) for piece in split(*run)
         ])  # fmt: skip
 
-    @abstractmethod
     def extents(self, address: int, nbytes: int) -> list[tuple[int, int]]:
         """The physical runs ``(pa, nbytes)`` behind an address, in order."""
+        return self.table.extents(address, nbytes)
 
     @abstractmethod
     def requests(self, address: int, nbytes: int) -> list[PhysicalRequest]:
@@ -93,11 +94,7 @@ class PeMmu(Translator):
     def reset(self) -> None:
         """See :meth:`Server.reset`."""
         Translator.reset(self)
-        self.table = PageTable(self.integer("page_bytes"), self.system.addresses.bits)
-
-    def extents(self, address: int, nbytes: int) -> list[tuple[int, int]]:
-        """See :meth:`Translator.extents`."""
-        return self.table.extents(address, nbytes)
+        self.table: PageTable = PageTable(self.integer("page_bytes"), self.system.addresses.bits)
 
     def requests(self, address: int, nbytes: int) -> list[PhysicalRequest]:
         """See :meth:`Translator.requests`."""
@@ -129,11 +126,7 @@ class PeBaaw(Translator):
     def reset(self) -> None:
         """See :meth:`Server.reset`."""
         Translator.reset(self)
-        self.table = Baaw(self.system.addresses)
-
-    def extents(self, address: int, nbytes: int) -> list[tuple[int, int]]:
-        """See :meth:`Translator.extents`."""
-        return self.table.extents(address, nbytes)
+        self.table: Baaw = Baaw(self.system.addresses)
 
     def requests(self, address: int, nbytes: int) -> list[PhysicalRequest]:
         """See :meth:`Translator.requests`."""

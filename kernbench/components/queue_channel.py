@@ -11,6 +11,7 @@ read at a time pay the memory's time; the transactions overlap with the next one
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kernbench.components import access
@@ -158,27 +159,9 @@ class QueueChannel:
         server = self._slot_servers[write]
         duration = overhead + nbytes / gbs
         start = server.occupy(ready, duration, sent[0])
-        left = len(sent)
-
-        def answered() -> None:
-            nonlocal left
-            left -= 1
-            if not left:
-                done(start)
-
-        unserved = len(sent)
-
-        def served() -> None:
-            nonlocal unserved
-            unserved -= 1
-            if not unserved:
-                self._system.served(op)
-
+        access.Requests(partial(done, start), partial(self._system.served, op)).await_all(sent, op)
         for transaction in sent:
             transaction.parent = token.transaction
-            transaction.on_done = lambda _: answered()
-            transaction.on_served = served
-            op.transactions.append(transaction.id)
             wait = 0.0
             if start > ready:
                 wait = transaction.note_waits(owner.index, server, ready, start)

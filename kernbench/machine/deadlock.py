@@ -94,9 +94,9 @@ def circle_of_buffers(links: Iterable[Link]) -> list[str]:
         for lane in link.port.requesting:
             stay = lane.first
             wanted = stay.channel or link.port.buffer.channels[0]
-            if lane.channel is not None:
+            if lane.buffer is not None:
                 who = stay.packet.transaction
-                waits[lane] = wanted.queue, f"transaction {who.id} ({who.kind}, {who.src} to {who.dst})"
+                waits[lane] = wanted, f"transaction {who.id} ({who.kind}, {who.src} to {who.dst})"
     seen: set[InputQueue] = set()
     for begin in waits:
         way: list[InputQueue] = []
@@ -108,8 +108,8 @@ def circle_of_buffers(links: Iterable[Link]) -> list[str]:
         if here in way:
             cycle = way[way.index(here) :]
             shown = [
-                f"{lane.channel.buffer.resource}, channel {lane.channel.number}: {waits[lane][1]} waits for "
-                f"room in {waits[lane][0].channel.buffer.resource}"
+                f"{lane.buffer.resource}, channel {lane.vc}: {waits[lane][1]} waits for "
+                f"room in {waits[lane][0].buffer.resource}"
                 for lane in cycle
             ]
             more = [f"... {len(shown) - _LINES} more"] if len(shown) > _LINES else []

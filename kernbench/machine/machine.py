@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from itertools import count
 
 from kernbench import collector
@@ -22,6 +21,7 @@ from kernbench.components.m_cpu import MCpu
 from kernbench.components.pe_cpu import PeCpu
 from kernbench.components.pe_dma import PeDma
 from kernbench.components.registry import component_class, own_classes
+from kernbench.components.system import System
 from kernbench.errors import (
     ComponentError,
     ConfigError,
@@ -41,14 +41,13 @@ from kernbench.program.commands import BoundKernel
 from kernbench.program.launches import Launch, Request, Target
 from kernbench.program.operations import Op, Region
 from kernbench.program.queues import RingEntry
-from kernbench.routing import Router, Traffic, router_of
-from kernbench.sim.buffers import Buffer
+from kernbench.routing import Router, router_of
 from kernbench.sim.clock import Clock, Finishable
 from kernbench.sim.fabric import Fabric
-from kernbench.sim.instrument import Instrument, Observers
+from kernbench.sim.inputs import Buffer
+from kernbench.sim.instrument import Instrument
 from kernbench.sim.invariants import InvariantChecker, wanted
-from kernbench.sim.ledger import Ledger
-from kernbench.sim.node import FabricNode, Link, path_along
+from kernbench.sim.node import FabricNode, Link
 from kernbench.sim.port import Arbiter, Port
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Path
@@ -77,7 +76,7 @@ def _made(what: str, made: type) -> Iterator[None]:
         ) from error
 
 
-class Machine(Ledger):
+class Machine(System):
     """The simulated machine of one run.
 
     Args:
@@ -165,16 +164,6 @@ class Machine(Ledger):
         for instrument in self.instruments:
             instrument.started(self.resources, self.clock)
 
-    @property
-    def instruments(self) -> tuple[Instrument, ...]:
-        """The observers of the run."""
-        return self._instruments
-
-    @instruments.setter
-    def instruments(self, instruments: tuple[Instrument, ...]) -> None:
-        self._instruments = instruments
-        self.inform(Observers(instruments))
-
     def _classes(self) -> dict[str, type[Component]]:
         """The classes of all components by ``impl`` name."""
         classes: dict[str, type[Component]] = {}
@@ -190,9 +179,7 @@ class Machine(Ledger):
     def _wire(self, classes: Mapping[str, type[Component]]) -> None:
         """Build it all, on the clock."""
         self.fabric = Fabric(self.clock, self.flit_bytes)
-        self.resources: list[Server] = []
-        self.components: dict[str, Component] = {}
-        self.links: dict[tuple[str, str], Link] = {}
+        self.resources, self.components, self.links = [], {}, {}
         for node in self.graph.nodes():
             if impl := str(node.properties["impl"]):
                 with _made(f"component '{node.id}'", classes[impl]):
@@ -320,24 +307,15 @@ class Machine(Ledger):
         pes: Sequence[tuple[int, int]],
         entries: Sequence[tuple[int, int, int]],
         *,
+        install: bool = True,
         ids: Ids = NO_IDS,
     ) -> Request:
-        """Install ``entries`` (va, pa, nbytes) in the MMUs of ``pes`` (cube, pe); done when all are in."""
-        request = self._request(f"map on sip{sip}", ids)
-        self.host.map(request, sip, pes, entries, install=True)
-        return request
+        """Install ``entries`` (va, pa, nbytes) in the MMUs of ``pes`` (cube, pe), or remove them.
 
-    def unmap(
-        self,
-        sip: int,
-        pes: Sequence[tuple[int, int]],
-        ranges: Sequence[tuple[int, int]],
-        *,
-        ids: Ids = NO_IDS,
-    ) -> Request:
-        """Remove ``ranges`` (va, nbytes) from the MMUs of ``pes`` (cube, pe)."""
-        request = self._request(f"unmap on sip{sip}", ids)
-        self.host.map(request, sip, pes, [(va, 0, n) for va, n in ranges], install=False)
+        It is done when all have.
+        """
+        request = self._request(f"{'map' if install else 'unmap'} on sip{sip}", ids)
+        self.host.map(request, sip, pes, entries, install=install)
         return request
 
     def set_up_queues(
@@ -488,21 +466,10 @@ class Machine(Ledger):
 
     # -- what components use (System) -----------------------------------------------------------------
 
-    def register(self, server: Server) -> None:
-        """See :meth:`System.register`."""
-        server.index = len(self.resources)
-        self.resources.append(server)
-
-    def component(self, name: str) -> Component:
-        """See :meth:`System.component`."""
-        return self.components[name]
-
-    def link(self, source: str, target: str) -> Link:
-        """See :meth:`System.link`."""
-        try:
-            return self.links[source, target]
-        except KeyError:
-            raise RoutingError(f"no link from '{source}' to '{target}'; add it to the topology") from None
+    def kernel_ended(self, launch: Launch, target: Target) -> None:
+        """See :meth:`System.kernel_ended`."""
+        times = self._launch_times.kernel_ended(launch, target, launch.start_ns, self.clock.now)
+        launch.request.pe_times[target] = times
 
     def _lose(self, lost: frozenset[str]) -> None:
         """From now on routes lead around the links ``lost``, and over all others."""
@@ -516,7 +483,7 @@ class Machine(Ledger):
     def new_path(self, source: str, target: str, traffic: str, via: str) -> Path:
         """See :meth:`Ledger.new_path`."""
         try:
-            route = self.router.route(source, target, Traffic(traffic), via)
+            return super().new_path(source, target, traffic, via)
         except RoutingError as error:
             if not self._lost:
                 raise
@@ -524,33 +491,3 @@ class Machine(Ledger):
             raise RoutingError(
                 f"{error}: {some} {'...' * (len(self._lost) > 2)}lost at {self.clock.now:g} ns"
             ) from None
-        path = self._compile(route.nodes)
-        path.weight = route.weight
-        path.make_reverse = partial(self._compile, route.back)
-        return path
-
-    def _compile(self, route: tuple[str, ...]) -> Path:
-        return path_along(route, self.components, self.links)
-
-    def served(self, op: Op) -> None:
-        """See :meth:`System.served`."""
-        op.t_effect = self.clock.now
-        assert self.observers is not None
-        for op_served in self.observers.op_served:
-            op_served(op)
-
-    def launch_started(self, launch: Launch, time: float) -> None:
-        """See :meth:`System.launch_started`."""
-        launch.request.t_start = time
-        for instrument in self.instruments:
-            instrument.launch_started(launch.id, launch.kernel.name, len(launch.targets), time)
-
-    def kernel_ended(self, launch: Launch, target: Target) -> None:
-        """See :meth:`System.kernel_ended`."""
-        times = self._launch_times.kernel_ended(launch, target, launch.start_ns, self.clock.now)
-        launch.request.pe_times[target] = times
-
-    def launch_ended(self, launch: Launch) -> None:
-        """See :meth:`System.launch_ended`."""
-        for instrument in self.instruments:
-            instrument.launch_ended(launch.id)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kernbench.program.operations import Op
-from kernbench.program.tile_plans import TilePlan, gemm, math
+from kernbench.program.tile_plans import TilePlan
 
 if TYPE_CHECKING:
     from kernbench.program.carriers import Interpreter, Pe, Queues, Scheduler
@@ -114,9 +114,6 @@ class Compute(Command):
 class Gemm(Compute):
     """``(m, k) @ (k, n)``."""
 
-    def __init__(self, op: Op, m: int, k: int, n: int, in_bytes: int, out_bytes: int) -> None:
-        Compute.__init__(self, op, gemm(m, k, n, in_bytes, out_bytes))
-
     m = property(lambda self: self.plan.stages[1].block[0])
     k = property(lambda self: self.plan.stages[1].block[1])
     n = property(lambda self: self.plan.stages[1].block[2])
@@ -124,9 +121,6 @@ class Gemm(Compute):
 
 class Math(Compute):
     """``elements`` elements."""
-
-    def __init__(self, op: Op, elements: int, in_bytes: int, out_bytes: int) -> None:
-        Compute.__init__(self, op, math(op.name, elements, in_bytes, out_bytes))
 
     @property
     def elements(self) -> int:

@@ -114,37 +114,12 @@ class Op:
         inputs: tuple[Operand, ...] = (),
         output: Operand | None = None,
         params: dict[str, Any] | None = None,
-        component: str = "",
-        launch: int = -1,
-        parent: int = -1,
-        stage: str = "",
         nbytes: int = 0,
-        t_ready: float = 0.0,
-        t_start: float = 0.0,
-        t_end: float = 0.0,
-        t_effect: float = -1.0,
-        transactions: list[int] | None = None,
-        after: list[tuple[int, str]] | None = None,
-        source: str = "",
-        order: Order | None = None,
-        moved: tuple[Region, ...] = (),
+        **known: Any,
     ) -> None:
         self.prepare(id, kind, name, inputs, output, {} if params is None else params, nbytes)
-        self.component = component
-        self.launch = launch
-        self.parent = parent
-        self.stage = stage
-        self.t_ready = t_ready
-        self.t_start = t_start
-        self.t_end = t_end
-        self.t_effect = t_effect
-        if transactions is not None:
-            self.transactions = transactions
-        if after is not None:
-            self.after = after
-        self.source = source
-        self.order = order
-        self.moved = moved
+        for field, value in known.items():
+            setattr(self, field, value)
 
     def prepare(
         self,
@@ -169,8 +144,8 @@ class Op:
         self.nbytes = nbytes
         self.t_ready = self.t_start = self.t_end = 0.0
         self.t_effect = -1.0
-        self.transactions = []
-        self.after = []
+        self.transactions: list[int] = []
+        self.after: list[tuple[int, str]] = []
         """Timing dependencies known when it ran, ``(op id, hazard)``: none began before the other had ended.
 
         ``stage``: the stage of the tile before it; ``slot``: held the compute slot; ``engine``: held the DMA
@@ -179,9 +154,9 @@ class Op:
         """
         self.source = ""
         """``file.py:12``, the line of the kernel that asked for it; empty for the host's operations."""
-        self.order = None
+        self.order: Order | None = None
         """Its place among the accesses of other PEs; ``None`` for operations of the host, or parts of one."""
-        self.moved = ()
+        self.moved: tuple[Region, ...] = ()
         """Physical bytes that a DMA stage of a tile reads or writes, in place of an operand."""
 
     def __repr__(self) -> str:

@@ -113,7 +113,8 @@ class Driver:
 
     def unmap(self, sip: int, pes: Sequence[tuple[int, int]], va: int, nbytes: int) -> Request:
         """Remove what is mapped in the ``nbytes`` from virtual address ``va``."""
-        return self._sent(self.machine.unmap(sip, pes, [(va, nbytes)], ids=self._ids))
+        entries = [(va, 0, nbytes)]
+        return self._sent(self.machine.map(sip, pes, entries, install=False, ids=self._ids))
 
     def set_up_queues(
         self, sip: int, rings: Mapping[tuple[int, int], tuple[RingEntry, ...]], *, install: bool

@@ -19,7 +19,6 @@ cdef class Fabric(Carrier):
     cdef public long long flit_crossings
 
     cpdef object send(self, Packet packet)
-    cpdef object send_together(self, object packets)
     @cython.locals(feed=Doubles)
     cpdef object stream(self, Packet packet, object times)
     @cython.locals(feed=Doubles, i="long long")
@@ -31,8 +30,6 @@ cdef class Fabric(Carrier):
 
     @cython.locals(flit="long long", feed=Doubles)
     cpdef object inject(self, Packet packet, Py_ssize_t hop)
-    @cython.locals(packet=Packet, link=Link, most="long long", flit="long long", feed=Doubles)
-    cpdef object inject_together(self, object packets, Py_ssize_t hop)
     @cython.locals(path=Path, link=Link)
     cdef bint asks_port(self, Packet packet, Py_ssize_t hop, long long flit, long long last) except -1
     @cython.locals(feed=Doubles)

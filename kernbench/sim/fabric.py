@@ -69,10 +69,6 @@ class Fabric(Carrier):
         """Put the whole packet onto its first link now."""
         self.inject(packet, 0)
 
-    def send_together(self, packets: Sequence[Packet]) -> None:
-        """Put packets onto their first link now, flit by flit in turn: one of each, then the next of each."""
-        self.inject_together(packets, 0)
-
     def stream(self, packet: Packet, times: Doubles | Sequence[float]) -> None:
         """Put flit ``i`` onto the first link at ``times[i]`` (never falling, not before now)."""
         if len(times) != packet.last + 1:
@@ -134,24 +130,6 @@ class Fabric(Carrier):
         for flit in range(packet.last + 1):
             feed.at[flit] = self.traverse(packet, hop, flit, now)
         self.feed(packet, hop + 1)
-
-    def inject_together(self, packets: Sequence[Packet], hop: int) -> None:
-        """As :meth:`inject`, for packets that take turns, flit by flit."""
-        now = self.clock.time
-        most = 0
-        for packet in packets:
-            packet.feeds()
-            if packet.last > most:
-                most = packet.last
-        for flit in range(most + 1):
-            for packet in packets:
-                if flit <= packet.last and not self.asks_port(packet, hop, flit, flit):
-                    feed = packet.feed
-                    feed.at[flit] = self.traverse(packet, hop, flit, now)
-        for packet in packets:
-            link = packet.path.links[hop]
-            if link.port is None:
-                self.feed(packet, hop + 1)
 
     def asks_port(self, packet: Packet, hop: int, flit: int, last: int) -> bool:
         """Whether an arbiter has been asked for the output, by flits that stand at node ``hop`` now."""

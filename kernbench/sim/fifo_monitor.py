@@ -105,5 +105,5 @@ class PortMonitor:
         for channel in () if self._port.buffer is None else self._port.buffer.channels:
             if channel.left < 0:
                 who = describe(channel.holder)
-                what = f"{-channel.left} flits went over channel {channel.number} without a credit"
+                what = f"{-channel.left} flits went over channel {channel.vc} without a credit"
                 raise violation("credits", who, self._port.resource, now, what)

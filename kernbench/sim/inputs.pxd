@@ -1,6 +1,7 @@
-from kernbench.sim.buffers cimport Buffer, VirtualChannel
-from kernbench.sim.holding cimport Runs
+from kernbench.sim.holding cimport Departures, Runs
+from kernbench.sim.node cimport Link
 from kernbench.sim.occupancy cimport OccupancyLog
+from kernbench.sim.port cimport Port
 from kernbench.sim.server cimport Server
 from kernbench.sim.transaction cimport Packet, Transaction
 
@@ -13,7 +14,7 @@ cdef class QueueEntry:
     cdef readonly Py_ssize_t hop
     cdef readonly long long flit, last, order
     cdef readonly double since, came, allocated
-    cdef readonly VirtualChannel channel
+    cdef readonly InputQueue channel
     cdef QueueEntry behind
     cdef list stalls
 
@@ -23,7 +24,8 @@ cdef class QueueEntry:
 cdef class InputQueue:
     cdef readonly Server source
     cdef readonly Py_ssize_t number
-    cdef readonly VirtualChannel channel
+    cdef readonly Buffer buffer
+    cdef readonly int vc
     cdef bint by_message
     cdef readonly QueueEntry first
     cdef QueueEntry rear
@@ -32,6 +34,13 @@ cdef class InputQueue:
     cdef readonly double stalled
     cdef readonly Transaction stalled_by
     cdef readonly Buffer full_buffer
+    # of a virtual channel
+    cdef readonly bint taken
+    cdef readonly Transaction holder
+    cdef double free_from
+    cdef readonly long long left
+    cdef Departures coming
+    cdef bint wanted
 
     cdef int reset(self) except -1
     cdef bint append(self, QueueEntry entry) except -1
@@ -42,3 +51,17 @@ cdef class InputQueue:
     cdef object resume(self, double now)
     @cython.locals(log=OccupancyLog, n=int, until=double)
     cdef double note_waits(self, Transaction transaction, Py_ssize_t resource, double since) except? -1.0
+    cdef long long credits(self, double now) except -1
+    @cython.locals(port=Port)
+    cdef int give_back(self, double time) except -1
+
+cdef class Buffer(Server):
+    cdef readonly Link link
+    cdef readonly long long flits
+    cdef readonly double credit_ns, allocation_ns
+    cdef readonly bint dateline
+    cdef double reading
+    cdef readonly list channels
+
+    @cython.locals(channel=InputQueue)
+    cpdef object reset(self)

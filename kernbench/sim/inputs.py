@@ -1,8 +1,14 @@
-"""What stands before an output: the queues of a node's inputs.
+"""What stands before an output: the queues of a node's inputs, and the buffers that limit them.
 
 Flits wait where they came in. An input is the link that brought them or, for what the node sends itself, the
 node; behind a link with virtual channels each of them is an input of its own. Each has a queue, in order of
 arrival, and the head of it is all that an arbiter sees.
+
+A link with buffers has, at its far end, room for so many flits in each of its virtual channels. A message
+takes a channel with its first flit and gives it up with its last. A flit needs a credit of its channel, that
+is room at the far end; the credit comes back over the wire when the flit has left the buffer. Credits on
+their way are times in a heap and no events: a port counts those that are back when it decides, and is woken
+for one only where a flit waits for it. All of this is asked for by a topology (``links``).
 
 What an entry is depends on the port. Where there is room without limit, flits of several messages may come
 by one input in turn, and none has to wait until another's message is complete: an entry is what came at one
@@ -12,18 +18,23 @@ for each message and hop.
 
 An input also keeps who was at its head when, and by whom the one there now is stalled, so that a wait can be
 told to be behind somebody in the same buffer, or for room in the next one.
+
+Also tried: a message back for each credit (an event a flit, nearly always for nobody), and room counted at
+the receiver (a sender would know it before the wire tells).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kernbench.sim.holding import Departures
 from kernbench.sim.occupancy import OccupancyLog
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Transaction
 
 if TYPE_CHECKING:
-    from kernbench.sim.buffers import Buffer
+    from kernbench.sim.node import Link
+    from kernbench.sim.port import Port
     from kernbench.sim.transaction import Packet
 
 _INFINITY = float("inf")
@@ -63,15 +74,22 @@ class QueueEntry:
 
 
 class InputQueue:
-    """What came by one input and has not gone on, in order of arrival."""
+    """What came by one input and has not gone on, in order of arrival.
 
-    def __init__(self, source: Server, number: int, channel: Any, by_message: bool) -> None:
+    With a ``buffer`` it is a virtual channel of that: it has a holder, and its sender has credits.
+    """
+
+    def __init__(
+        self, source: Server, number: int, by_message: bool, buffer: Any = None, vc: int = 0
+    ) -> None:
         self.source = source
         """The link that it came by, or the node itself, for its own messages."""
         self.number = number
         """Orders the inputs of a port: the node's own messages first, then links as the topology has them."""
-        self.channel = channel
-        """The virtual channel whose buffer it is; None where it has no limit."""
+        self.buffer = buffer
+        """None where it has no limit."""
+        self.vc = vc
+        """Its number in the buffer."""
         self.by_message = by_message
         self.reset()
 
@@ -91,6 +109,32 @@ class InputQueue:
         """The transaction that stalls it."""
         self.full_buffer: Any = None
         """The buffer that is full, or from which another flit is being read."""
+        if self.buffer is None:
+            return
+        self.taken = False
+        self.holder: Any = None
+        """The transaction that has the channel, or had it last."""
+        self.free_from = 0.0
+        """From when on another packet can have it, once it is not taken."""
+        self.left: int = self.buffer.flits
+        """Credits that have come back."""
+        self.coming = Departures()
+        """When those come back that are on their way."""
+        self.wanted = False
+        """Whether a flit stands that needs a credit of it and does not know when one comes."""
+
+    def credits(self, now: float) -> int:
+        """Credits that the sender has at ``now``."""
+        self.left += self.coming.gone(now)
+        return self.left
+
+    def give_back(self, time: float) -> None:
+        """A credit reaches the sender at ``time``."""
+        self.coming.add(time)
+        if self.wanted:
+            self.wanted = False
+            port: Port = self.buffer.link.port
+            port.wake(time)
 
     def append(self, entry: QueueEntry) -> bool:
         """An entry comes; whether it is at the head."""
@@ -142,3 +186,51 @@ class InputQueue:
         log = self.log
         n = log.blockers(transaction, since, until, None, _INFINITY, _INFINITY)
         return transaction.note_blockers(resource, log, n)
+
+
+class Buffer(Server):
+    """The input buffers at the far end of ``link``: ``vcs`` virtual channels of ``flits`` flits each.
+
+    Args:
+        resource: Its name.
+        link: The link that fills them.
+        flits: Room of each.
+        vcs: How many there are.
+        credit_ns: Time from when a flit has left until the sender knows it.
+        allocation_ns: Time that a message at its turn takes to get a channel.
+        dateline: Messages go on in the upper half of the channels from this link on, in the lower half before
+            any such link.
+        spread: Numbers between the inputs of one link and those of the next.
+    """
+
+    def __init__(
+        self,
+        resource: str,
+        link: Link,
+        flits: int,
+        vcs: int,
+        *,
+        credit_ns: float,
+        allocation_ns: float = 0.0,
+        dateline: bool = False,
+        spread: int = 0,
+    ) -> None:
+        super().__init__(resource)
+        self.link = link
+        self.flits = flits
+        self.credit_ns = credit_ns
+        self.allocation_ns = allocation_ns
+        self.dateline = dateline
+        spread = spread or vcs
+        self.channels: list[InputQueue] = []
+        for number in range(vcs):
+            self.channels.append(InputQueue(link, link.index * spread + number, True, self, number))
+        Buffer.reset(self)
+
+    def reset(self) -> None:
+        """See :meth:`Server.reset`."""
+        Server.reset(self)
+        self.reading = 0.0
+        """When the flit that leaves any of its channels has done so: they are read one at a time."""
+        for channel in self.channels:
+            channel.reset()

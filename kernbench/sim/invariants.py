@@ -31,9 +31,9 @@ from typing import NamedTuple
 
 from kernbench.errors import InvariantError
 from kernbench.program.operations import Op
-from kernbench.sim.buffers import Buffer
 from kernbench.sim.clock import Clock
 from kernbench.sim.fifo_monitor import FifoMonitor, PortMonitor, describe, slack, violation
+from kernbench.sim.inputs import Buffer
 from kernbench.sim.instrument import Instrument
 from kernbench.sim.node import TRANSFORM, FabricNode, Link
 from kernbench.sim.records import Hop, HopRow, Wait

@@ -72,7 +72,17 @@ class Ledger:
         self.stages_seen = observers.stages_seen
 
     def path(self, source: str, target: str, traffic: str, via: str = "") -> Path:
-        """See :meth:`System.path`."""
+        """The route between two components, with its reverse: the same object for the same arguments.
+
+        Args:
+            source: name of the component that sends.
+            target: name of the component that receives.
+            traffic: kind of traffic, which restricts the links that may be used.
+            via: name of the channel router by which the route enters an HBM slice that has them.
+
+        Raises:
+            RoutingError: this traffic has no route; the message names both ends.
+        """
         key = (source, target, traffic, via)
         path = self.paths.get(key)
         if path is None:
@@ -104,7 +114,21 @@ class Ledger:
         message: object = None,
         ids: tuple[str, str] = _NO_IDS,
     ) -> Transaction:
-        """See :meth:`System.begin`."""
+        """A new transaction over ``path``, in flight until :meth:`end`.
+
+        Args:
+            kind: such as ``dma_read``; kept in the trace.
+            path: its route; the first node sends, the last one receives.
+            nbytes: payload of the request or of its answer.
+            t_submit: when it was asked for, ns.
+            parent: id of the transaction that caused it, -1 for none.
+            op: id of the operation that it serves, -1 for none.
+            address: byte offset within the destination memory.
+            channel: pseudo-channel that holds all of its bytes, -1 where address bits tell.
+            is_write: the payload travels out rather than back.
+            message: the payload of a control message.
+            ids: correlation id and request id of the host's message that it belongs to.
+        """
         transaction = self.open(kind, path, nbytes, t_submit, op, is_write)
         transaction.parent = parent
         transaction.address = address
@@ -139,7 +163,7 @@ class Ledger:
         return [one if isinstance(one, Transaction) else one.seen() for one in self.in_flight.values()]
 
     def end(self, transaction: Transaction) -> None:
-        """See :meth:`System.end`."""
+        """``transaction`` is answered now: tell the instruments, then its ``on_done``."""
         transaction.t_done = self.clock.time
         transaction.wait_ns = transaction.waited()
         del self.in_flight[transaction.id]
@@ -149,7 +173,7 @@ class Ledger:
             transaction.on_done(transaction)
 
     def report(self, op: Op) -> None:
-        """See :meth:`System.report`."""
+        """A component has carried out ``op``."""
         stage = op.stage
         if stage not in _MOVING:
             self.note_work(op.launch, op.component, op.t_start, op.t_end)
@@ -173,7 +197,7 @@ class Ledger:
         intervals.number(end)
 
     def next_op_id(self) -> int:
-        """See :meth:`System.next_op_id`."""
+        """The id of the next data operation."""
         number = self.ops
         self.ops = number + 1
         return number

@@ -1,5 +1,4 @@
-from kernbench.sim.buffers cimport Buffer, VirtualChannel
-from kernbench.sim.inputs cimport InputQueue, QueueEntry
+from kernbench.sim.inputs cimport Buffer, InputQueue, QueueEntry
 from kernbench.sim.queue cimport Queue
 from kernbench.sim.server cimport ArbitratedServer, Server
 from kernbench.sim.transaction cimport Packet, Transaction
@@ -33,7 +32,7 @@ cdef class Port(ArbitratedServer):
     cdef int wake(self, double time) except -1
     @cython.locals(queue=InputQueue, entry=QueueEntry)
     cdef object request(self, Server source, Packet packet, Py_ssize_t hop, long long flit, long long last, double time)
-    @cython.locals(channel=VirtualChannel, queue=InputQueue, channels=list)
+    @cython.locals(queue=InputQueue, channels=list)
     cdef InputQueue input_of(self, Server source, Packet packet, Py_ssize_t hop)
     @cython.locals(entry=QueueEntry)
     cdef QueueEntry find(self, InputQueue queue, Packet packet)
@@ -41,12 +40,12 @@ cdef class Port(ArbitratedServer):
     cdef int at_head(self, InputQueue queue, double time) except -1
     @cython.locals(queue=InputQueue, entry=QueueEntry, first=InputQueue, chosen=InputQueue, asking=list, when=double)
     cdef object allocate(self, double now)
-    @cython.locals(buffer=Buffer, channel=VirtualChannel, packet=Packet)
+    @cython.locals(buffer=Buffer, channel=InputQueue, packet=Packet)
     cdef int give(self, InputQueue queue, QueueEntry entry, double now) except -1
-    @cython.locals(buffer=Buffer, best=VirtualChannel, channel=VirtualChannel, most="long long", credits="long long",
+    @cython.locals(buffer=Buffer, best=InputQueue, channel=InputQueue, most="long long", credits="long long",
                    number=Py_ssize_t)
-    cdef VirtualChannel free_channel(self, QueueEntry entry, double now)
-    @cython.locals(buffer=Buffer, channel=VirtualChannel, number=Py_ssize_t, again=double)
+    cdef InputQueue free_channel(self, QueueEntry entry, double now)
+    @cython.locals(buffer=Buffer, channel=InputQueue, number=Py_ssize_t, again=double)
     cdef double next_channel(self, QueueEntry entry) except? -1.0
     cdef Py_ssize_t low(self, QueueEntry entry) except -1
     cdef Py_ssize_t high(self, QueueEntry entry) except -1
@@ -55,21 +54,21 @@ cdef class Port(ArbitratedServer):
     cdef InputQueue arbitrate(self, double now)
     @cython.locals(place=Py_ssize_t, count=Py_ssize_t)
     cdef Py_ssize_t pick(self, list lines, Py_ssize_t last) except -1
-    @cython.locals(entry=QueueEntry, own=VirtualChannel, inside=Buffer, channel=VirtualChannel, when=double)
+    @cython.locals(entry=QueueEntry, inside=Buffer, channel=InputQueue, when=double)
     cdef double ready_from(self, InputQueue queue, double now) except? -1.0
-    @cython.locals(buffer=Buffer, first=VirtualChannel)
+    @cython.locals(buffer=Buffer, first=InputQueue)
     cdef double without_channel(self, InputQueue queue, QueueEntry entry, double now) except? -1.0
     @cython.locals(entry=QueueEntry, port=Port)
     cdef Transaction blocker(self, InputQueue queue, Transaction transaction, double now)
     @cython.locals(
-        entry=QueueEntry, packet=Packet, flit="long long", over=bint, taken=VirtualChannel, own=VirtualChannel,
-        inside=Buffer, following=QueueEntry, port=Port, again=double,
+        entry=QueueEntry, packet=Packet, flit="long long", over=bint, taken=InputQueue, inside=Buffer,
+        following=QueueEntry, port=Port, again=double,
     )
     cdef int sent(self, InputQueue queue, double now, double end, double arrival) except -1
     @cython.locals(requesting=list, place=Py_ssize_t)
     cdef int withdraw(self, InputQueue queue) except -1
     @cython.locals(queue=InputQueue, since=double, oldest=double)
     cdef int forget_past(self) except -1
-    @cython.locals(entry=QueueEntry, transaction=Transaction, own=VirtualChannel, where=Buffer, here=double,
+    @cython.locals(entry=QueueEntry, transaction=Transaction, inside=Buffer, where=Buffer, here=double,
                    total=double, since=double, until=double, index=Py_ssize_t)
     cdef double note_waits(self, InputQueue queue, double now) except? -1.0

@@ -27,8 +27,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kernbench.errors import UsageError
-from kernbench.sim.buffers import Buffer, VirtualChannel
-from kernbench.sim.inputs import InputQueue, QueueEntry
+from kernbench.sim.inputs import Buffer, InputQueue, QueueEntry
 from kernbench.sim.server import ArbitratedServer, Server
 from kernbench.sim.transaction import Transaction
 
@@ -157,13 +156,11 @@ class Port(ArbitratedServer):
         """Where ``packet`` stands at this port."""
         channels = packet.channels
         if hop and channels is not None and channels[hop - 1] is not None and not packet.path.sinks[hop]:
-            channel: VirtualChannel = channels[hop - 1]
-            return channel.queue
-        queue: InputQueue | None = self.inputs.get(source)
+            queue: InputQueue | None = channels[hop - 1]
+        else:
+            queue = self.inputs.get(source)
         if queue is None:
-            queue = self.inputs[source] = InputQueue(
-                source, source.index * self.spread, None, self.by_message
-            )
+            queue = self.inputs[source] = InputQueue(source, source.index * self.spread, self.by_message)
         return queue
 
     def find(self, queue: InputQueue, packet: Packet) -> QueueEntry:
@@ -222,7 +219,7 @@ class Port(ArbitratedServer):
     def give(self, queue: InputQueue, entry: QueueEntry, now: float) -> None:
         """Give the packet at the head of ``queue`` a channel; there is a free one."""
         buffer: Buffer = self.buffer
-        channel: VirtualChannel = self.free_channel(entry, now)
+        channel: InputQueue = self.free_channel(entry, now)
         packet = entry.packet
         self.unallocated -= 1
         channel.taken = True
@@ -242,7 +239,7 @@ class Port(ArbitratedServer):
         best: Any = None
         most = -1
         for number in range(self.low(entry), self.high(entry)):
-            channel: VirtualChannel = buffer.channels[number]
+            channel: InputQueue = buffer.channels[number]
             if channel.taken or channel.free_from > now:
                 continue
             credits = channel.credits(now)
@@ -256,7 +253,7 @@ class Port(ArbitratedServer):
         buffer: Buffer = self.buffer
         again = _INFINITY
         for number in range(self.low(entry), self.high(entry)):
-            channel: VirtualChannel = buffer.channels[number]
+            channel: InputQueue = buffer.channels[number]
             if not channel.taken and channel.free_from < again:
                 again = channel.free_from
         return again
@@ -337,15 +334,13 @@ class Port(ArbitratedServer):
         when = queue.free
         if when > now:
             return when
-        own: VirtualChannel | None = queue.channel
-        if own is not None:
-            inside: Buffer = own.buffer
-            if inside.reading > now:
-                if queue.stalled < 0.0:
-                    queue.stall(now, inside.holder, inside)
-                return inside.reading
+        inside: Buffer | None = queue.buffer
+        if inside is not None and inside.reading > now:
+            if queue.stalled < 0.0:
+                queue.stall(now, inside.holder, inside)
+            return inside.reading
         if self.buffer is not None:
-            channel: VirtualChannel | None = entry.channel
+            channel: InputQueue | None = entry.channel
             if channel is None:
                 return self.without_channel(queue, entry, now)
             if entry.allocated > now:
@@ -353,7 +348,7 @@ class Port(ArbitratedServer):
                 return entry.allocated
             if not channel.credits(now):
                 if queue.stalled < 0.0:
-                    by = self.blocker(channel.queue, entry.packet.transaction, now)
+                    by = self.blocker(channel, entry.packet.transaction, now)
                     queue.stall(now, by, self.buffer)
                 when = channel.coming.first()
                 if when == _INFINITY:
@@ -367,7 +362,7 @@ class Port(ArbitratedServer):
         """The head of ``queue`` has no channel: note who has them; returns when one is free, if known."""
         if queue.stalled < 0.0:
             buffer: Buffer = self.buffer
-            first: VirtualChannel = buffer.channels[self.low(entry)]
+            first: InputQueue = buffer.channels[self.low(entry)]
             queue.stall(now, first.holder, buffer)
         return self.next_channel(entry)
 
@@ -394,7 +389,7 @@ class Port(ArbitratedServer):
         entry.flit = flit + 1
         queue.free = end
         if self.buffer is not None:
-            taken: VirtualChannel = entry.channel
+            taken: InputQueue = entry.channel
             taken.left -= 1
             if packet.path.sinks[entry.hop + 1]:
                 taken.give_back(arrival + self.buffer.credit_ns)
@@ -405,12 +400,11 @@ class Port(ArbitratedServer):
             if over:
                 taken.taken = False
                 taken.free_from = end
-        own: VirtualChannel | None = queue.channel
-        if own is not None:
-            inside: Buffer = own.buffer
+        inside: Buffer | None = queue.buffer
+        if inside is not None:
             inside.reading = end
             inside.holder = packet.transaction
-            own.give_back(end + inside.credit_ns)
+            queue.give_back(end + inside.credit_ns)
             if over:
                 inside.leave(end, packet.nbytes, 0.0, 0.0)
         again = end if self.by_message else self.free
@@ -458,12 +452,10 @@ class Port(ArbitratedServer):
         here = entry.came
         total = 0.0
         if self.by_message:
-            own: VirtualChannel | None = queue.channel
-            if own is None:
-                total = queue.note_waits(transaction, index, here)
-            else:
-                total = queue.note_waits(transaction, own.buffer.index, here)
-                own.buffer.wait_ns += total
+            inside: Buffer | None = queue.buffer
+            total = queue.note_waits(transaction, index if inside is None else inside.index, here)
+            if inside is not None:
+                inside.wait_ns += total
             if queue.head_since > here:
                 here = queue.head_since
         if entry.stalls is not None:

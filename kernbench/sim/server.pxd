@@ -6,7 +6,7 @@ cimport cython
 cdef double _INFINITY
 
 cdef class Server:
-    cdef public object resource, holder, watcher
+    cdef public object resource, node, holder, watcher
     cdef public Py_ssize_t index
     cdef public double free, since, wait_ns
     cdef double _busy_ns

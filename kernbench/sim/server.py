@@ -33,6 +33,8 @@ class Server:
         self.resource = resource
         self.index = -1
         """Number of this resource in the machine's table; set when it is wired."""
+        self.node: Any = None
+        """Its node of the compiled graph; a link has none."""
         Server.reset(self)
 
     def reset(self) -> None:

@@ -310,7 +310,7 @@ def use(
         "resource": np.array([r.resource for r in active], dtype=object),
         "is_link": np.array([isinstance(r, Link) for r in active], dtype=bool),
         "kind": np.array(
-            [r.kind if isinstance(r, Link) else str(getattr(r, "node").properties["kind"]) for r in active],  # noqa: B009
+            [r.kind if isinstance(r, Link) else str(r.node.properties["kind"]) for r in active],
             dtype=object,
         ),
         "bytes": np.array([r.bytes for r in active], dtype=np.int64),

@@ -41,27 +41,8 @@ class Transaction:
         nbytes: int,
         t_submit: float,
         path: Path,
-        *,
-        parent: int = -1,
-        op: int = -1,
-        address: int = 0,
-        channel: int = -1,
-        is_write: bool = False,
-        message: Any = None,
-        ids: tuple[str, str] = ("", ""),
-        on_done: Callable[[Transaction], None] | None = None,
-        traced: bool = True,
     ) -> None:
         self.prepare(id, kind, src, dst, nbytes, t_submit, path)
-        self.parent = parent
-        self.op = op
-        self.address = address
-        self.channel = channel
-        self.is_write = is_write
-        self.message = message
-        self.ids = ids
-        self.on_done = on_done
-        self.traced = traced
 
     def prepare(
         self, id: int, kind: str, src: str, dst: str, nbytes: int, t_submit: float, path: Path
@@ -86,10 +67,10 @@ class Transaction:
         self.channel = -1
         """The pseudo-channel of the destination that holds all of its bytes; -1 where address bits say so."""
         self.is_write = False
-        self.message = None
+        self.message: Any = None
         self.ids = _NO_IDS
         """Correlation id and request id of the host's message that it belongs to; empty for none."""
-        self.on_done = None
+        self.on_done: Callable[[Transaction], None] | None = None
         self.on_served: Callable[[], None] | None = None
         """Called when the memory has served its last flit: a read is sampled, a write committed."""
         self.traced = True
@@ -218,10 +199,6 @@ class Path:
             back = self._reverse = self if self.make_reverse is None else self.make_reverse()
         return back
 
-    def latency_ns(self) -> float:
-        """Time of a 0-byte message with nothing in its way, both ends' overheads included, ns."""
-        return fsum([*[node.overhead_ns for node in self.nodes], *[link.delay_ns for link in self.links]])
-
 
 class Packet:
     """``nbytes`` of one transaction on their way over one path, as ``ceil(nbytes / flit)`` flits."""
@@ -277,11 +254,6 @@ class Packet:
     def links(self) -> tuple[Link, ...]:
         """The links between them."""
         return self.path.links
-
-    @property
-    def reassembles(self) -> tuple[bool, ...]:
-        """See :class:`Path`."""
-        return self.path.reassembles
 
     def resized(self, nbytes: int, flit_bytes: int) -> Packet:
         """A packet of ``nbytes`` that goes on in its place: see :meth:`FabricNode.transform`."""

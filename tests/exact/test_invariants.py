@@ -19,8 +19,8 @@ from kernbench.components.pe_tcm import PeTcm
 from kernbench.errors import InvariantError
 from kernbench.machine.machine import Machine
 from kernbench.program.operations import Region
-from kernbench.sim.buffers import VirtualChannel
 from kernbench.sim.fabric import Fabric
+from kernbench.sim.inputs import InputQueue
 from kernbench.sim.node import Link
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Packet, Transaction
@@ -277,7 +277,7 @@ def no_acknowledgement(patch: Patch) -> None:
 
 def generous_credit(patch: Patch) -> None:
     """Senders believe that there is always room in the buffers."""
-    patch.setattr(VirtualChannel, "credits", lambda self, now: 9)
+    patch.setattr(InputQueue, "credits", lambda self, now: 9)
 
 
 BROKEN: list[tuple[Callable[[Patch], None], str, str, list[Flow]]] = [

@@ -8,6 +8,7 @@ import pytest
 
 from kernbench.errors import DeadlockError, LaunchError
 from kernbench.machine.machine import Machine
+from kernbench.program import tile_plans
 from kernbench.program.commands import Command, Cycles, Load, Math, PeContext
 from kernbench.program.operations import Op, Region
 from kernbench.routing import Traffic
@@ -250,7 +251,7 @@ def test_the_times_of_a_pe_are_execution_dma_compute_and_waiting() -> None:
         op = Op(pe.next_op_id(), "memory", "dma_read")
         other = Op(pe.next_op_id(), "math", "exp")
         address = m.addresses.hbm(0, 0, 0, 0)
-        return [Load(op, ((address, 4096),)), Math(other, 1280, 0, 0), Cycles(7.0)]
+        return [Load(op, ((address, 4096),)), Math(other, tile_plans.math("exp", 1280, 0, 0)), Cycles(7.0)]
 
     request = m.launch(Script(commands), [(0, 0, 0)])
     m.wait(request)

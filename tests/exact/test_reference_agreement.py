@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from kernbench.components import access
 from kernbench.components.hbm import HbmSlice
 from kernbench.components.pe_dma import PeDma
 from kernbench.components.pe_tcm import PeTcm
@@ -101,8 +102,8 @@ def _forget_the_penalty(patch: pytest.MonkeyPatch) -> None:
     burst = HbmSlice.burst
 
     def no_turns(self: HbmSlice, packet: Packet, flit: int, time: float, writing: bool) -> object:
-        for channel in self.channels:
-            channel.direction = int(writing)
+        for number in range(len(self.channels)):
+            self.directions.at[number] = 1.0 if writing else -1.0
         return burst(self, packet, flit, time, writing)
 
     patch.setattr(HbmSlice, "burst", no_turns)
@@ -121,11 +122,11 @@ def _overtake(patch: pytest.MonkeyPatch) -> None:
 
 
 def _one_request_after_another(patch: pytest.MonkeyPatch) -> None:
-    def send_all(self: Fabric, packets: Sequence[Packet]) -> None:
+    def send_all(fabric: Fabric, packets: Sequence[Packet], hop: int) -> None:
         for packet in packets:
-            self.send(packet)
+            fabric.inject(packet, hop)
 
-    patch.setattr(Fabric, "send_together", send_all)
+    patch.setattr(access, "inject_together", send_all)
 
 
 def _pay_for_every_request(patch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ import kernbench as kb
 from kernbench.analysis.time_window import Window
 from kernbench.analysis.use_over_time import use_over_time
 from kernbench.analysis.window_use import use_within
-from kernbench.components.hbm import Channel
+from kernbench.sim.node import FabricNode, Link
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ class Served(kb.Instrument):
 
     def started(self, resources: Sequence[Any], clock: Any) -> None:
         for server in resources:
-            if isinstance(server, Channel):
+            if not isinstance(server, FabricNode | Link):
                 server.watcher = self
 
     def occupied(self, server: Any, time: float, duration: float, begun: float, owner: Any) -> None:
