@@ -23,8 +23,8 @@ from kernbench.benches._inputs import SEED, Array, activations, attention
 from kernbench.benches.flash_attention import MASKED
 from kernbench.benches.params import Param
 from kernbench.benches.registry import bench
+from kernbench.bounded import Bounded, stack
 from kernbench.errors import AllocationError, UsageError
-from kernbench.replay.bounded import Bounded, stack
 from kernbench.runtime import DPPolicy
 from kernbench.topology.neighbours import Neighbours, merge, ring
 

@@ -31,7 +31,7 @@ from kernbench.pgraph import (
     GraphPath as GraphPath,
     GraphRelationship as GraphRelationship,
 )
-from kernbench.replay import Bounded as Bounded
+from kernbench.bounded import Bounded as Bounded
 from kernbench.runtime import DPPolicy as DPPolicy
 from kernbench.sim.instrument import Instrument as Instrument
 from kernbench.sweeps.evaluating import evaluate as evaluate

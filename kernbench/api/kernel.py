@@ -113,7 +113,8 @@ class KernelRun:
         """
         if self._call is None:
             raise UsageError("check: this result was not made by run_kernel")
-        from kernbench.replay import Bounded, compare
+        from kernbench.bounded import Bounded
+        from kernbench.replay import compare
 
         inputs = [value for value in self._call.args if isinstance(value, np.ndarray)]
         expected = reference(*(array.copy() for array in inputs))

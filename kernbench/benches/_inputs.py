@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kernbench import dtypes
 from kernbench.benches.params import Param
-from kernbench.replay import Bounded as Bounded
+from kernbench.bounded import Bounded as Bounded
 
 Array = NDArray[Any]
 

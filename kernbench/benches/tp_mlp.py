@@ -12,7 +12,7 @@ from kernbench import tp
 from kernbench.benches._inputs import SEED, activations, matmul, weights
 from kernbench.benches.params import Param
 from kernbench.benches.registry import bench
-from kernbench.replay.bounded import Bounded, stack
+from kernbench.bounded import Bounded, stack
 
 if TYPE_CHECKING:
     from kernbench.runtime import Context

@@ -106,24 +106,25 @@ class CompositeCalls(QueueCalls):
                     "completion", f"{shown(item)} is not what tl.composite or tl.recv_async returns"
                 )
         self._send(Wait(completions))
-        self._settle(None if completion is None else completions)
+        self._waited_for(None if completion is None else completions)
         if isinstance(completion, Future):
             return completion.result
         if completion is None or not any(isinstance(item, Future) for item in completions):
             return None
         return [item.result if isinstance(item, Future) else None for item in completions]
 
-    _unsettled: list[tuple[Completion, Order]]
+    _unwaited: list[tuple[Completion, Order]]
 
-    def _settle(self, completions: Sequence[Completion] | None = None) -> None:
+    def _waited_for(self, completions: Sequence[Completion] | None = None) -> None:
         """The kernel has waited for these composites, or for all: what they did is over for others."""
         left = []
-        for completion, order in self._unsettled:
+        for completion, order in self._unwaited:
             if completions is None or any(completion is one for one in completions):
-                order.settled = self._thread.epoch if self._thread is not None else None
+                if self._thread is not None:
+                    self._thread.wait(order)
             else:
                 left.append((completion, order))
-        self._unsettled = left
+        self._unwaited = left
 
     def _unfinished(self) -> list[Completion]:
         """Completions of composites and receives that are still under way."""
@@ -202,7 +203,7 @@ class CompositeCalls(QueueCalls):
         # Only what the PE has taken: one that it refuses never ends.
         self._outstanding = [*self._unfinished(), completion]
         if op.order is not None:
-            self._unsettled.append((completion, op.order))
+            self._unwaited.append((completion, op.order))
         return completion
 
 

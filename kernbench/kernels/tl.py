@@ -67,7 +67,7 @@ class Language(AtomicCalls, CompositeCalls, ProductCalls, MathCalls, ViewCalls):
         self._outstanding = []
         self._posted = []
         self._scratch.wait = self._wait_for_posted
-        self._unsettled = []
+        self._unwaited = []
 
     def _unknown(self, name: str) -> UnknownNameError:
         """What to say of a name that the language does not have.

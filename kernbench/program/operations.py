@@ -56,7 +56,7 @@ class Operand:
         return self.shape, self.dtype, self.handle, self.address, self.regions
 
 
-class Known(Protocol):
+class HappensBefore(Protocol):
     """The epochs of other threads that come before a point of a thread."""
 
     def of(self, thread: tuple[int, tuple[int, ...]]) -> int:
@@ -68,22 +68,22 @@ class Order:
 
     ``thread`` is (launch, PE), or (launch, PE and block of a grid), ``epoch`` counts in it. ``clock`` knows
     the epochs of other threads that come before, ``floor`` the number of the first launch that is not
-    wholly before. ``settled`` is the epoch from which on the operation is over for others; ``None`` while a
+    wholly before. ``completed`` is the epoch from which on the operation is over for others; ``None`` while a
     kernel has not waited for its composite.
     An ``atomic`` access to memory is no race with others that are; with ``releases``, who sees its value
     comes after all that its thread did before.
     """
 
-    __slots__ = ("atomic", "clock", "epoch", "floor", "releases", "settled", "thread", "volatile")
+    __slots__ = ("atomic", "clock", "completed", "epoch", "floor", "releases", "thread", "volatile")
 
     def __init__(
         self,
         thread: tuple[int, tuple[int, ...]],
         epoch: int,
-        clock: Known,
+        clock: HappensBefore,
         floor: int,
         volatile: bool = False,
-        settled: bool = True,
+        blocking: bool = True,
     ) -> None:
         self.thread = thread
         self.epoch = epoch
@@ -92,7 +92,7 @@ class Order:
         self.volatile = volatile
         self.atomic = False
         self.releases = True
-        self.settled: int | None = epoch if settled else None
+        self.completed: int | None = epoch if blocking else None
 
 
 class Op:

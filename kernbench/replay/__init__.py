@@ -1,7 +1,6 @@
 """Data: effects of operations on memory, the order that they must keep, and their values (pass 2)."""
 
 import kernbench.compiled  # noqa: F401  (it says which of these modules are found compiled)
-from kernbench.replay.bounded import Bounded
 from kernbench.replay.dataplane import DataPlane
 from kernbench.replay.dependencies import DependencyBuilder
 from kernbench.replay.executor import Executor
@@ -10,7 +9,6 @@ from kernbench.replay.oplog import OpLog
 from kernbench.replay.verification import compare
 
 __all__ = [
-    "Bounded",
     "DataPlane",
     "DependencyBuilder",
     "Executor",

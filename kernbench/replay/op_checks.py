@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from kernbench import dtypes
+from kernbench.bounded import Bounded, stack
 from kernbench.errors import VerificationError
 from kernbench.program.operations import Op
-from kernbench.replay.bounded import Bounded, stack
 from kernbench.replay.math_ops import erf
 from kernbench.replay.semantics import DEFAULT_TILE
 from kernbench.replay.verification import describe, difference

@@ -36,23 +36,23 @@ HOST = (-1, -1, -1)
 """Where the host is among the locations of threads."""
 
 
-class Knowledge:
-    """Which epochs of other threads come before a point of a thread: a vector clock, worked out when asked.
+class VectorClock:
+    """Which epochs of other threads come before a point of a thread: worked out when asked.
 
-    A message adds one of these, whatever the number of threads: it says which two pieces of knowledge came
-    together. Most are never asked, as accesses of two threads to the same bytes are rare.
+    A message adds one of these, whatever the number of threads: it says which two clocks were joined. Most
+    are never asked, as accesses of two threads to the same bytes are rare.
     """
 
-    __slots__ = ("_before", "_known", "_met", "over")
+    __slots__ = ("_before", "_epochs", "_joins", "over")
 
     def __init__(
-        self, over: frozenset[ThreadKey], before: Knowledge | None = None, met: Sequence[_Met] = ()
+        self, over: frozenset[ThreadKey], before: VectorClock | None = None, joins: Sequence[_Join] = ()
     ) -> None:
         self.over = over
         """Threads that had ended before this one began."""
         self._before = before
-        self._met = met
-        self._known: dict[ThreadKey, int] | None = None
+        self._joins = joins
+        self._epochs: dict[ThreadKey, int] | None = None
 
     def of(self, thread: ThreadKey) -> int:
         """The last epoch of ``thread`` that comes before, 0 for none."""
@@ -64,57 +64,57 @@ class Knowledge:
 
     def _all(self) -> dict[ThreadKey, int]:
         # Without recursion: a kernel may have received thousands of messages.
-        open_: list[Knowledge] = [self]
+        open_: list[VectorClock] = [self]
         while open_:
             one = open_[-1]
-            if one._known is not None:
+            if one._epochs is not None:
                 open_.pop()
                 continue
-            needed = [met.knowledge for met in one._met]
+            needed = [join.clock for join in one._joins]
             if one._before is not None:
                 needed.append(one._before)
-            missing = [other for other in needed if other._known is None]
+            missing = [other for other in needed if other._epochs is None]
             if missing:
                 open_ += missing
                 continue
             known = {} if one._before is None else {**one._before._all()}
-            for met in one._met:
-                for thread, epoch in met.knowledge._all().items():
-                    if thread[0] >= met.floor and epoch > known.get(thread, 0):
+            for join in one._joins:
+                for thread, epoch in join.clock._all().items():
+                    if thread[0] >= join.floor and epoch > known.get(thread, 0):
                         known[thread] = epoch
-                if met.epoch > known.get(met.thread, 0):
-                    known[met.thread] = met.epoch
-            one._known, one._before, one._met = known, None, ()
-        assert self._known is not None
-        return self._known
+                if join.epoch > known.get(join.thread, 0):
+                    known[join.thread] = join.epoch
+            one._epochs, one._before, one._joins = known, None, ()
+        assert self._epochs is not None
+        return self._epochs
 
 
-class _Met(NamedTuple):
+class _Join(NamedTuple):
     """All that is before ``epoch`` of ``thread``; of launches below ``floor`` nothing is asked any more."""
 
     thread: ThreadKey
     epoch: int
-    knowledge: Knowledge
+    clock: VectorClock
     floor: int = -END
 
 
-NOTHING = Knowledge(frozenset())
+START = VectorClock(frozenset())
 
 
-class _AllBut(NamedTuple):
+class _HostClock(NamedTuple):
     """What the host knows: all but the launches that are under way is over."""
 
     under_way: frozenset[int]
 
     def of(self, thread: ThreadKey) -> int:
-        """See :meth:`Knowledge.of`."""
+        """See :meth:`VectorClock.of`."""
         return 0 if thread[0] in self.under_way else END
 
 
 class Thread:
     """The clock of one run of a kernel on one PE: which epochs of other threads are before it."""
 
-    def __init__(self, key: ThreadKey, clock: Knowledge, floor: int) -> None:
+    def __init__(self, key: ThreadKey, clock: VectorClock, floor: int) -> None:
         self.key = key
         self.epoch = 0
         self.clock = clock
@@ -127,15 +127,15 @@ class Thread:
 
     def wait(self, order: Order) -> None:
         """The kernel has waited for an asynchronous operation."""
-        if order.settled is None:
-            order.settled = self.epoch
+        if order.completed is None:
+            order.completed = self.epoch
 
     def join(self, order: Order) -> None:
         """All that was before an operation of another thread is before what comes from now on."""
         # A new object: orders that were stamped before keep the old one.
         clock = self.clock
-        assert isinstance(order.clock, Knowledge)
-        self.clock = Knowledge(clock.over, clock, (_Met(order.thread, order.epoch, order.clock),))
+        assert isinstance(order.clock, VectorClock)
+        self.clock = VectorClock(clock.over, clock, (_Join(order.thread, order.epoch, order.clock),))
         self.epoch += 1
 
 
@@ -223,8 +223,8 @@ class RaceDetector:
         self._reads: LateReads[Access] = LateReads()
         self._last: dict[Location, Thread] = {}
         self._threads: dict[int, list[Thread]] = {}
-        self._beginnings: dict[int, Knowledge] = {}
-        """The knowledge with which the threads of a launch begin, all at one instant: the same."""
+        self._beginnings: dict[int, VectorClock] = {}
+        """The clock with which the threads of a launch begin, all at one instant: the same."""
         self._ended: set[int] = set()
         self._first_open = 0
         self._floors: list[int] = []
@@ -257,19 +257,19 @@ class RaceDetector:
         """
         launches = range(self._first_open, len(self._targets))
         under_way = frozenset(launch for launch in launches if launch not in self._ended)
-        return Order((len(self._targets), HOST), END, _AllBut(under_way), -1) if under_way else None
+        return Order((len(self._targets), HOST), END, _HostClock(under_way), -1) if under_way else None
 
     def thread(self, launch: int, location: Location) -> Thread:
         """The kernel of ``launch`` begins on a PE: it comes after all that its PEs did before."""
         if not 0 <= launch < len(self._targets):
-            return Thread((launch, location), NOTHING, 0)
+            return Thread((launch, location), START, 0)
         floor = self._floors[launch]
         clock = self._beginnings.get(launch)
         if clock is None:
             last = [self._last.get(other) for other in sorted(self._targets[launch])]
             before = [one for one in last if one is not None and floor <= one.key[0] < launch]
-            met = [_Met(one.key, END, one.clock, floor) for one in before]
-            clock = self._beginnings[launch] = Knowledge(frozenset(one.key for one in before), met=met)
+            joins = [_Join(one.key, END, one.clock, floor) for one in before]
+            clock = self._beginnings[launch] = VectorClock(frozenset(one.key for one in before), joins=joins)
         thread = Thread((launch, location), clock, floor)
         self._threads.setdefault(launch, []).append(thread)
         self._begun(thread)
@@ -354,7 +354,7 @@ class RaceDetector:
         for region in regions:
             for here, history in self._also_read(region, mine):
                 for write in history.writes:
-                    if not _ordered(write, mine):
+                    if not happens_before(write, mine):
                         self._report("write-read", write, mine, here)
 
     def _also_read(self, region: Region, mine: Access) -> list[tuple[Region, _History]]:
@@ -370,10 +370,10 @@ class RaceDetector:
         """An atomic access."""
         self._settle(region)
         for here, history in self._also(region, lambda h: _History(h.write, h.reads, _with(h.atomics, mine))):
-            if history.write is not None and not _ordered(history.write, mine):
+            if history.write is not None and not happens_before(history.write, mine):
                 self._report("write-write", history.write, mine, here)
             for read in history.reads:
-                if not _ordered(read, mine):
+                if not happens_before(read, mine):
                     self._report("read-write", read, mine, here)
 
     def _also(self, region: Region, then: Callable[[_History], _History]) -> list[tuple[Region, _History]]:
@@ -402,10 +402,10 @@ class RaceDetector:
         for extent in self._history.clipped(addr, end):
             here, history = Region(extent.start, extent.end - extent.start), extent.value
             for write in history.writes:
-                if not _ordered(write, mine):
+                if not happens_before(write, mine):
                     self._report("write-write", write, mine, here)
             for read in history.reads:
-                if not _ordered(read, mine):
+                if not happens_before(read, mine):
                     self._report("read-write", read, mine, here)
         self._history.set(addr, end, _History(mine))
 
@@ -440,8 +440,8 @@ def _with(before: tuple[Access, ...], mine: Access) -> tuple[Access, ...]:
     return (*kept, mine)
 
 
-def _ordered(first: Access, second: Access) -> bool:
-    """Whether ``first`` comes before ``second`` in every run of the program."""
+def happens_before(first: Access, second: Access) -> bool:
+    """Whether ``first`` comes before ``second`` in every run of the program (Lamport's relation)."""
     a, b = first.order, second.order
     if first.op == second.op:
         return True
@@ -449,7 +449,7 @@ def _ordered(first: Access, second: Access) -> bool:
         return b.thread[0] >= a.thread[0]
     if a.thread[0] < b.floor:
         return True
-    if a.settled is None:
+    if a.completed is None:
         return b.clock.of(a.thread) == END
     known = b.epoch if a.thread == b.thread else b.clock.of(a.thread)
-    return known >= a.settled
+    return known >= a.completed

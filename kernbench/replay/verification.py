@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kernbench import dtypes
+from kernbench.bounded import Bounded
 from kernbench.errors import VerificationError
 from kernbench.program.operations import Op
-from kernbench.replay.bounded import Bounded
 from kernbench.replay.patterns import where_wrong
 
 Writer = Callable[[tuple[int, ...]], Op | None]

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kernbench.bounded import Bounded
 from kernbench.errors import UsageError, VerificationError
 from kernbench.program.operations import Op, Region
-from kernbench.replay import Bounded, compare
+from kernbench.replay import compare
 from kernbench.runtime.placement import TensorShard, distinct
 from kernbench.runtime.values import own_copy, real_numbers
 

@@ -42,7 +42,7 @@ cdef class InputQueue:
     cdef Departures coming
     cdef bint wanted
 
-    cdef int reset(self) except -1
+    cdef object reset(self)
     cdef bint append(self, QueueEntry entry) except -1
     @cython.locals(gone=QueueEntry, following=QueueEntry, runs=Runs)
     cdef object pop(self, double end)

@@ -84,13 +84,13 @@ def test_a_message_is_the_same_with_more_ranks() -> None:
 def test_a_message_adds_no_clock_of_all_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
     """No one asks who comes first where no bytes are shared: no vector clock is worked out."""
     worked_out = 0
-    whole = races.Knowledge._all
+    whole = races.VectorClock._all
 
-    def counted(self: races.Knowledge) -> dict[races.ThreadKey, int]:
+    def counted(self: races.VectorClock) -> dict[races.ThreadKey, int]:
         nonlocal worked_out
         worked_out += 1
         return whole(self)
 
-    monkeypatch.setattr(races.Knowledge, "_all", counted)
+    monkeypatch.setattr(races.VectorClock, "_all", counted)
     reduced(8)
     assert worked_out == 0

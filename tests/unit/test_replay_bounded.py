@@ -7,8 +7,9 @@ import pytest
 
 import kernbench as kb
 from kernbench import dtypes
+from kernbench.bounded import Bounded
 from kernbench.errors import VerificationError
-from kernbench.replay import Bounded, compare
+from kernbench.replay import compare
 from kernbench.replay.verification import difference
 from kernbench.runtime.tensors import Tensor
 
