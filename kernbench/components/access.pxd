@@ -1,6 +1,5 @@
 from kernbench.address.requests cimport PhysicalRequest
 from kernbench.components.base cimport Component
-from kernbench.program.operations cimport Op
 from kernbench.sim.columns cimport Doubles
 from kernbench.sim.fabric cimport Fabric
 from kernbench.sim.ledger cimport Ledger
@@ -15,7 +14,7 @@ cdef class Requests:
     cdef public double wait_ns, t_first
 
     @cython.locals(transaction=Transaction)
-    cpdef object await_all(self, list sent, Op op)
+    cpdef object await_all(self, list sent)
     cpdef object transaction_served(self)
     cpdef object transaction_done(self, Transaction transaction)
     cpdef object answered(self)

@@ -12,7 +12,7 @@ from operator import attrgetter
 
 from kernbench.address.requests import IN_TURN, PhysicalRequest
 from kernbench.components.base import Component
-from kernbench.program.operations import Op, Region
+from kernbench.program.operations import Region
 from kernbench.routing import Traffic
 from kernbench.sim.fabric import Fabric
 from kernbench.sim.node import FabricNode
@@ -43,15 +43,13 @@ class Requests:
         self.wait_ns = 0.0
         self.t_first = inf
 
-    def await_all(self, sent: Sequence[Transaction], op: Op | None) -> None:
-        """``sent`` are they, for operation ``op`` where there is one."""
+    def await_all(self, sent: Sequence[Transaction]) -> None:
+        """``sent`` are they."""
         self.open = self.unserved = len(sent)
         for transaction in sent:
             transaction.on_done = self.transaction_done
             if self.served is not None:
                 transaction.on_served = self.transaction_served
-            if op is not None:
-                op.transactions.append(transaction.id)
 
     def transaction_served(self) -> None:
         """A memory has served one of them."""

@@ -275,8 +275,9 @@ class DmaEngines:
         elif op.kind == "tile":
             op.moved = regions_of(job.requests)
         sent = begin(owner, self.traffic, job.kind, job.requests, job.t_ready, op.id, job.is_write)
-        job.await_all(sent, op)
+        job.await_all(sent)
         for transaction in sent:
+            op.transactions.append(transaction.id)
             if transaction.traced or job.t_start > job.t_ready:
                 self._engine_hop(transaction, job, engine)
         if job.t_start > job.t_ready and slot.holder is not None:

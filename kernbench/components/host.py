@@ -83,7 +83,9 @@ class Host(Component):
             is_write=is_write,
             ids=request.ids,
         )
-        asked.await_all(sent, op)
+        asked.await_all(sent)
+        if op is not None:
+            op.transactions += [transaction.id for transaction in sent]
         access.send(self, sent)
 
     def map(

@@ -159,9 +159,10 @@ class QueueChannel:
         server = self._slot_servers[write]
         duration = overhead + nbytes / gbs
         start = server.occupy(ready, duration, sent[0])
-        access.Requests(partial(done, start), partial(self._system.served, op)).await_all(sent, op)
+        access.Requests(partial(done, start), partial(self._system.served, op)).await_all(sent)
         for transaction in sent:
             transaction.parent = token.transaction
+            op.transactions.append(transaction.id)
             wait = 0.0
             if start > ready:
                 wait = transaction.note_waits(owner.index, server, ready, start)

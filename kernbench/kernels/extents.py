@@ -50,15 +50,15 @@ def stored_shape(value: Shape, target: Shape | None, mask: Shape | None, named: 
         return mask if mask is not None and lean == (1,) else value
     if mask is None and _without_ones(value) == _without_ones(target):
         return target
-    block = _broadcast(lean, mask or (1,))
+    block = broadcast(lean, mask or (1,))
     if block is None:
         raise BadArgumentError("mask", f"shape {mask} does not broadcast with the value's, {value}")
-    if _broadcast(block, target) == target:
+    if broadcast(block, target) == target:
         return target
     leaves = len(block) == len(target) and block[0] > target[0] and block[1:] == target[1:]
     if mask is not None and leaves:
         return block
-    masked = mask is not None and _broadcast(lean, target) == target
+    masked = mask is not None and broadcast(lean, target) == target
     argument, shape = ("mask", block) if masked else ("value", value)
     raise BadArgumentError(
         argument,
@@ -77,7 +77,8 @@ def check_result(argument: str, ptr: object, shape: Shape) -> None:
         )
 
 
-def _broadcast(a: Shape, b: Shape) -> Shape | None:
+def broadcast(a: Shape, b: Shape) -> Shape | None:
+    """The shape that both broadcast to by numpy's rules; None where they do not."""
     try:
         return np.broadcast_shapes(a, b)
     except ValueError:

@@ -12,7 +12,7 @@ from kernbench.hints import shown
 from kernbench.kernels import arguments
 from kernbench.kernels.arguments import BadArgumentError
 from kernbench.kernels.blocks import BlockBytes, BlockPointer, Mask, access
-from kernbench.kernels.extents import check_read, stored_shape
+from kernbench.kernels.extents import broadcast, check_read, stored_shape
 from kernbench.kernels.handles import TensorHandle, TensorRef
 from kernbench.kernels.issue import Issuer, tl_call
 from kernbench.kernels.pointer import Address, Pointer
@@ -254,11 +254,7 @@ class MemoryCalls(Issuer):
                     )
         if mask is not None:
             handle = self._handle("mask", mask)
-            try:
-                fits = np.broadcast_shapes(handle.shape, size) == size
-            except ValueError:
-                fits = False
-            if not fits:
+            if broadcast(handle.shape, size) != size:
                 raise BadArgumentError("mask", f"shape {handle.shape} does not broadcast to the block {size}")
             if handle.pending:
                 operands = (handle.operand(),)

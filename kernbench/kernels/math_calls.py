@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from kernbench.kernels import arguments
 from kernbench.kernels.arguments import BadArgumentError
+from kernbench.kernels.extents import broadcast
 from kernbench.kernels.handles import TensorHandle
 from kernbench.kernels.issue import Issuer, tl_call
 from kernbench.kernels.issue import call_of_one as _of_one
@@ -94,11 +93,7 @@ class MathCalls(Issuer):
         """
         handle = self._handle("x", x)
         wanted = arguments.shape("shape", shape)
-        try:
-            fits = np.broadcast_shapes(handle.shape, wanted) == wanted
-        except ValueError:
-            fits = False
-        if not fits:
+        if broadcast(handle.shape, wanted) != wanted:
             raise BadArgumentError("shape", f"{handle.shape} cannot be broadcast to {wanted}")
         site = moving("broadcast_to", handle.shape, handle.dtype, wanted, handle.dtype)
         return self._compute(site, [handle])

@@ -7,11 +7,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from kernbench import dtypes
 from kernbench.kernels import arguments, promotion
 from kernbench.kernels.arguments import BadArgumentError
+from kernbench.kernels.extents import broadcast
 from kernbench.program import tile_plans
 from kernbench.program.computing import CallSite
 from kernbench.replay.math_ops import DIVISIONS, MATH_OPS, ZERO_DIVISOR
@@ -52,10 +51,10 @@ def elementwise(name: str, names: Sequence[str], given: Sequence[Any]) -> CallSi
         if not result or result == shape:
             result = shape
             continue
-        try:
-            result = np.broadcast_shapes(result, shape)
-        except ValueError:
-            raise BadArgumentError(argument, f"shape {shape} does not broadcast with {result}") from None
+        both = broadcast(result, shape)
+        if both is None:
+            raise BadArgumentError(argument, f"shape {shape} does not broadcast with {result}")
+        result = both
     typed = [dtype for argument, _, dtype in tensors if argument != "cond"]
     for argument, number in numbers.items():
         if rule.integer_only and isinstance(number, float):

@@ -81,14 +81,6 @@ class DataPlane(Instrument):
         """Operations that were compared one by one and are right so far."""
         return 0 if self.op_checks is None else self.op_checks.checked
 
-    @property
-    def live_handles(self) -> int:
-        """Handles that are followed: made, and neither released nor ended with their launch.
-
-        Without ``verify`` they are those whose values are known.
-        """
-        return len(self._launch_of)
-
     def op_served(self, op: Op) -> None:
         """Apply an operation that memory has served. The order of calls is the order of effects on memory.
 
@@ -187,10 +179,7 @@ class DataPlane(Instrument):
         return value
 
     def kernel_begins(self, launch: int, location: tuple[int, int, int]) -> Thread:
-        """A kernel of ``launch`` begins on the PE at ``location``:
-
-        the clock that its operations are stamped by.
-        """
+        """A kernel of ``launch`` begins on a PE: the clock that its operations are stamped by."""
         return self.races.thread(launch, location)
 
     def release(self, handle: int) -> None:

@@ -62,16 +62,6 @@ class Executor:
         self._retired: set[int] = set()
         self._failure: KernBenchError | None = None
 
-    @property
-    def queued(self) -> int:
-        """Operations that wait to be run."""
-        return len(self._queue)
-
-    @property
-    def held(self) -> int:
-        """Handles whose values are kept for operations yet to come."""
-        return len(self._values)
-
     def add(self, op: Op, dependencies: Iterable[Dependency]) -> None:
         """Queue ``op``, reported after all operations added before; ``tile`` operations have no value."""
         if op.kind == "tile" or self._failure is not None:

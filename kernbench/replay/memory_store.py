@@ -42,11 +42,6 @@ class SimulatedMemory:
         self._bytes = ExtentMap(lambda data, begin, end: data[begin:end])
         self._pending = ExtentMap(lambda op_id, _begin, _end: op_id)
 
-    @property
-    def array_count(self) -> int:
-        """Number of separate arrays held."""
-        return len(self._bytes)
-
     def write(self, addr: int, array: Array, *, owned: bool = False) -> None:
         """Put the bytes of ``array`` (row-major) at ``addr``; the range is no longer pending.
 

@@ -144,8 +144,8 @@ def test_waves_in_any_order_give_the_bits_of_one_by_one(ops, seed, window, data)
             assert np.array_equal(contents(executor.memory), naive.memory)
     executor.run()
     assert np.array_equal(contents(executor.memory), naive.memory)
-    assert executor.queued == 0
-    assert executor.held == 0
+    assert len(executor._queue) == 0
+    assert len(executor._values) == 0
 
 
 @given(ops=programs(), seed=st.integers(0, 999))

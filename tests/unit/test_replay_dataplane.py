@@ -205,17 +205,17 @@ def test_values_go_with_their_launch(run):
     run.store(run.double(run.load(1, 0), 2), 64)
     run.op("memory", "dma_read", [at(0)], val(7), launch=2)
     run.plane.launch_ended(1)
-    assert run.plane.live_handles == 1
+    assert len(run.plane._launch_of) == 1
     assert run.plane.value(1) is None
     assert run.plane.value(7) is not None
     if run.plane.verify:
         assert run.read(64) == [2, 4, 6, 8]
-        assert run.plane._replay.held == 1
+        assert len(run.plane._replay._values) == 1
     run.plane.launch_ended(2)
     run.plane.launch_ended(2)
-    assert run.plane.live_handles == 0
+    assert len(run.plane._launch_of) == 0
     if run.plane.verify:
-        assert run.plane._replay.held == 0
+        assert len(run.plane._replay._values) == 0
 
 
 def test_a_handle_can_be_released_early_and_twice(run):
@@ -224,7 +224,7 @@ def test_a_handle_can_be_released_early_and_twice(run):
     for _ in range(2):
         run.plane.release(1)
     assert run.plane.value(1) is None
-    assert run.plane.live_handles == run.plane.verify  # the computed one
+    assert len(run.plane._launch_of) == run.plane.verify  # the computed one
     run.plane.launch_ended(1)
     if run.plane.verify:
         assert run.read(64) == [2, 4, 6, 8]

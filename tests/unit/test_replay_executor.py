@@ -184,12 +184,12 @@ def test_values_go_after_their_last_use_once_retired():
     executor.retire(1)  # queued uses remain
     executor.retire(3)  # not made yet, never used
     executor.run()
-    assert executor.held == 1
+    assert len(executor._values) == 1
     program.store(b, 64)
     executor.run()
     assert program.read(64, (2, 2)).tolist() == [[1, 0], [0, 1]]
     executor.retire(2)  # made, no queued use
-    assert executor.held == 0
+    assert len(executor._values) == 0
 
 
 def test_a_value_that_was_released_too_early_is_an_error_that_names_both():
@@ -228,7 +228,7 @@ def test_tiles_have_no_value_and_host_data_are_not_kept():
     program = Program()
     write = program.write(0, np.zeros(4, np.float32))
     program.executor.add(Op(9, "tile", "GEMM"), [])
-    assert program.executor.queued == 1
+    assert len(program.executor._queue) == 1
     program.executor.run()
     assert write.params == {}
 
@@ -240,9 +240,9 @@ def test_a_long_queue_is_run_before_anyone_asks() -> None:
         program.write(0x1000 * step, value)
         program.store(program.load(step, 0x1000 * step, (4, 4)), 0x100_0000 + 0x1000 * step)
         program.executor.retire(step)
-        assert program.executor.queued <= 8
+        assert len(program.executor._queue) <= 8
     program.executor.run()
-    assert program.executor.held == 0
+    assert len(program.executor._values) == 0
     for step in range(50):
         assert (program.read(0x100_0000 + 0x1000 * step, (4, 4)) == step).all()
 
@@ -252,7 +252,7 @@ def test_a_failure_in_a_long_queue_is_raised_by_the_next_run_and_every_later_one
     program.load(0, 0x1000, (4, 4))  # never written
     for step in range(1, 20):
         program.write(0x1000 * step + 0x10_0000, np.zeros((4, 4), np.float32))
-    assert program.executor.queued <= 4
+    assert len(program.executor._queue) <= 4
     for _ in range(2):
         with pytest.raises(VerificationError, match="never written"):
             program.executor.run()

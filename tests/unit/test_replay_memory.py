@@ -118,9 +118,9 @@ def test_pieces_read_together_become_one_array() -> None:
     memory = SimulatedMemory()
     for row in range(100):
         memory.write(BASE + 8 * row, np.full(2, row, np.int32))
-    assert memory.array_count == 100
+    assert len(memory._bytes) == 100
     first = memory.read(BASE, (100, 2), np.int32)
-    assert memory.array_count == 1
+    assert len(memory._bytes) == 1
     assert np.shares_memory(first, memory.read(BASE, (100, 2), np.int32))
     assert first[:, 0].tolist() == list(range(100))
 
@@ -132,7 +132,7 @@ def test_pieces_read_in_part_stay_apart() -> None:
     second = memory.read(BASE + 8, (2,), np.int32)
     for offset, count in ((4, 2), (0, 3), (4, 3)):
         assert memory.read(BASE + offset, (count,), np.int32).tolist() == [0, 0, 1, 1][offset // 4 :][:count]
-    assert memory.array_count == 2
+    assert len(memory._bytes) == 2
     assert np.shares_memory(memory.read(BASE + 8, (2,), np.int32), second)
 
 
@@ -175,7 +175,7 @@ def test_scalars_and_empty_arrays() -> None:
     memory.write(BASE + 1, np.zeros((0, 3), np.float32))
     assert memory.read(BASE + 900, (0, 3), np.float32).shape == (0, 3)
     assert memory.gather([], (0,), np.float32).shape == (0,)
-    assert memory.array_count == 1
+    assert len(memory._bytes) == 1
 
 
 def test_unwritten_bytes_are_zero_or_an_error_that_names_them() -> None:
@@ -184,7 +184,7 @@ def test_unwritten_bytes_are_zero_or_an_error_that_names_them() -> None:
         memory.write(0x1000, np.ones(4, np.uint8))
         memory.write(0x1006, np.ones(2, np.uint8))
     assert loose.read(0xFFF, (10,), np.uint8).tolist() == [0, 1, 1, 1, 1, 0, 0, 1, 1, 0]
-    assert loose.array_count == 2  # the zeros are not written
+    assert len(loose._bytes) == 2  # the zeros are not written
     with pytest.raises(
         VerificationError, match=r"read of \[0x1000, 0x1008\): \[0x1004, 0x1006\) was never written"
     ):
@@ -250,4 +250,4 @@ def test_many_chunks_stay_fast() -> None:
         memory.read(addr, (64,), np.uint8)
     # About 1 s on a slow machine; anything quadratic takes minutes.
     assert time.perf_counter() - begin < 20
-    assert memory.array_count == 50_000
+    assert len(memory._bytes) == 50_000

@@ -7,7 +7,7 @@ import pytest
 
 from kernbench.errors import VerificationError
 from kernbench.replay import compare
-from kernbench.replay.patterns import where_wrong
+from kernbench.replay.verification import where_wrong
 
 
 @pytest.mark.parametrize(
