@@ -348,7 +348,7 @@ class RaceDetector:
         regions = operand.regions
         if isinstance(regions, Runs):
             near = self._history.overlapping(*regions.span)
-            if all(_ordered(write, mine) for extent in near for write in extent.value.writes):
+            if all(happens_before(write, mine) for extent in near for write in extent.value.writes):
                 self._reads.add(regions, mine)
                 return
         for region in regions:
