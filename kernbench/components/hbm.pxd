@@ -28,6 +28,6 @@ cdef class HbmSlice(Memory):
     )
     cpdef double bursts(self, Packet packet, long long flit, double time, bint writing) except? -1.0
     @cython.locals(channel=Server, duration=double, direction=double, before=double, done=double)
-    cdef double serve(self, Py_ssize_t index, Transaction transaction, double time, bint writing) except? -1.0
+    cpdef double serve(self, Py_ssize_t index, Transaction transaction, double time, bint writing) except? -1.0
     @cython.locals(i=Py_ssize_t, channel=Server)
     cpdef object leave(self, double time, long long nbytes, double busy_ns, double wait_ns)

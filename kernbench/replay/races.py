@@ -334,7 +334,7 @@ class RaceDetector:
             for extent in self._history.overlapping(region.addr, region.addr + region.nbytes):
                 for write in extent.value.writes:
                     order = write.order
-                    if order.releases and order.thread != thread.key and isinstance(order.clock, Knowledge):
+                    if order.releases and order.thread != thread.key and isinstance(order.clock, VectorClock):
                         thread.join(order)  # what the host wrote is before the launch
 
     def forget(self, region: Region) -> None:
