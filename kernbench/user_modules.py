@@ -93,6 +93,10 @@ def run_file(place: str, arguments: Sequence[str]) -> None:
     except SystemExit as stop:
         if stop.code not in (None, 0):
             raise
+    except ModuleNotFoundError as error:
+        if not _instead(error):
+            raise
+        raise UsageError(f"script '{place}': {error}{_instead(error)}") from error
     finally:
         sys.argv = before
 
@@ -208,9 +212,13 @@ def _unimportable(what: str, error: BaseException) -> BaseException:
     if not isinstance(error, Exception):  # it would end this program, with the module's own exit status
         how = "exits" if isinstance(error, SystemExit) else ends(error)
         return UsageError(f"{what} {how} while it is imported; put that under if __name__ == '__main__'")
+    return UsageError(f"{what} cannot be imported: {type(error).__name__}: {error}{_instead(error)}")
+
+
+def _instead(error: Exception) -> str:
+    """What stands in for a module that is missing."""
     missing = str(error.name).partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
-    remedy = f"; {STANDS_IN[missing]}" if missing in STANDS_IN else ""
-    return UsageError(f"{what} cannot be imported: {type(error).__name__}: {error}{remedy}")
+    return f"; {STANDS_IN[missing]}" if missing in STANDS_IN else ""
 
 
 @contextmanager

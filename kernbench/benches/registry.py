@@ -158,7 +158,9 @@ def _user_bench(identifier: str) -> BenchSpec:
     """
     place, colon, name = parts(identifier)
     if place.endswith(".py"):
-        if not colon and is_script(place):
+        if is_script(place):
+            if colon:
+                raise UsageError(f"'{place}' is a script, which has no bench '{name}'; leave out ':{name}'")
             check(place, "bench")
             return BenchSpec(name_of(place), f"The script {place}.", (), runner(place), place, script=True)
         forget(module_name(Path(place)))

@@ -119,6 +119,16 @@ def test_races_of_a_script_are_found_and_unverified_ones_say_what_to_check(cli: 
     assert (done.status, "checks nothing" in done.err) == (1, True)
 
 
+def test_a_script_whose_imports_are_half_exchanged_and_one_that_is_asked_for_a_bench(
+    cli: Cli, script: str
+) -> None:
+    Path("half.py").write_text(SCRIPT.replace("import kernbench.triton as triton", "import triton"), "utf-8")
+    done = cli("run", "half.py", "--topology", "minimal")
+    assert (done.status, "No module named 'triton'; write 'import kernbench.triton" in done.err) == (1, True)
+    done = cli("run", f"{script}:add", "--topology", "minimal")
+    assert "'vector_add.py' is a script, which has no bench 'add'; leave out ':add'" in done.err
+
+
 def test_torch_outside_of_a_run_says_how_to_start_one() -> None:
     assert torch.float16 == "f16"
     with pytest.raises(UsageError, match=r"no machine is running; run the file: kernbench run FILE"):
