@@ -51,6 +51,7 @@ from kernbench_graph.store import (
     Result as Result,
 )
 from kernbench_graph.topology import (
+    further_link_properties as further_link_properties,
     topology_graph as topology_graph,
     topology_id as topology_id,
     topology_record as topology_record,

@@ -136,14 +136,18 @@ def _links(graph: PropertyGraph) -> dict[str, list[Any]]:
     return columns
 
 
+def further_link_properties(record: TopologyRecord) -> Iterator[Properties]:
+    """Of each link in turn, the properties that the tables have no columns for; none if no link has any."""
+    further = json.loads(record.properties).get(_FURTHER, {"sorts": [], "runs": []})
+    return (further["sorts"][sort] for count, sort in further["runs"] for _ in range(count))
+
+
 def topology_graph(record: TopologyRecord) -> PropertyGraph:
     """The compiled graph that ``record`` was made from."""
     properties: Properties = {name: getattr(record, name) for name in _GRAPH}
     more: dict[str, Any] = json.loads(record.properties)
-    further = more.pop(_FURTHER, {"sorts": [{}], "runs": []})
-    sorts: Iterator[Properties] = (
-        further["sorts"][sort] for count, sort in further["runs"] for _ in range(count)
-    )
+    more.pop(_FURTHER, None)
+    sorts = further_link_properties(record)
     graph = PropertyGraph(properties | more)
     parents = []
     for row in record.tables["Component"].to_pylist():

@@ -48,7 +48,7 @@ class Energy:
 
     def __init__(self, run: RunRecord, topology: TopologyRecord, figures: Figures | None = None) -> None:
         given = figures_of(topology.spec, figures or {})
-        self.machine = ChargedMachine(topology.tables, topology.flit_bytes, given)
+        self.machine = ChargedMachine(topology, given)
         self.charges = charges(run.tables, self.machine)
         self.sim_ns = float(run.info["sim_ns"])
         self._run = run

@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 from kernbench.analysis.trace_tables import Texts
 from kernbench.dtypes import DTYPES, SIZES
 from kernbench.errors import UsageError
+from kernbench.kinds import LINK_KINDS
+from kernbench.pgraph import TopologyRecord, further_link_properties
 from kernbench.topology.energy import Figures
 
 Ints = NDArray[np.int64]
@@ -47,14 +49,17 @@ class Charges(NamedTuple):
 class ChargedMachine:
     """The parts of a machine with their figures: components first, then links."""
 
-    def __init__(self, topology: Mapping[str, pa.Table], flit_bytes: int, figures: Figures) -> None:
-        components, links = topology["Component"].to_pylist(), topology["Link"].to_pylist()
+    def __init__(self, topology: TopologyRecord, figures: Figures) -> None:
+        components, links = (topology.tables[name].to_pylist() for name in ("Component", "Link"))
         self.names: list[str] = [row["name"] for row in (*components, *links)]
         self.kinds: list[str] = [row["kind"] for row in (*components, *links)]
         self.components = len(components)
+        wires = [str(p.get("wire", "")) for p in further_link_properties(topology)] or [""] * len(links)
+        self._said_of = [*((kind, "") for kind in self.kinds[: len(components)]),
+                         *zip(self.kinds[len(components) :], wires, strict=True)]  # fmt: skip
         self.parents: list[str] = [row["parent"] for row in components]
         self.index = {name: number for number, name in enumerate(self.names)}
-        self.flit_bytes = max(flit_bytes, 1)
+        self.flit_bytes = max(topology.flit_bytes, 1)
         self.figures = figures
         self._attributes = {row["name"]: row["attributes"] for row in components}
         mm = np.array([0.0] * self.components + [row["distance_mm"] for row in links])
@@ -63,9 +68,12 @@ class ChargedMachine:
         self.per_read, self.per_write = self.each("pj_per_byte_read"), self.each("pj_per_byte_write")
 
     def each(self, key: str) -> NDArray[np.float64]:
-        """One figure of each part, 0 where its kind has none."""
-        by_kind = {kind: self.figures.get(kind, {}).get(key, 0.0) for kind in set(self.kinds)}
-        return np.array([by_kind[kind] for kind in self.kinds], np.float64)
+        """One figure of each part, of a link that of its wire before that of its kind; 0 without one."""
+        known = {}
+        for kind, wire in set(self._said_of):
+            own = {} if wire in LINK_KINDS else self.figures.get(wire, {})
+            known[kind, wire] = own.get(key, self.figures.get(kind, {}).get(key, 0.0))
+        return np.array([known[sort] for sort in self._said_of], np.float64)
 
     def attributes(self, part: int) -> dict[str, Any]:
         """Properties of a component's own kind."""

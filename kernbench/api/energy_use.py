@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kernbench.api.run_trace import RunTrace
@@ -67,11 +67,13 @@ def _level(kept: RunTrace, rows: list[EnergyRow], by: str) -> EnergyUse:
 def energy_of(run: RunTrace, figures: Figures | None = None) -> Energy:
     """The energy of a run, charge by charge. ``UsageError`` for one without a trace, or for wrong figures."""
     from kernbench.analysis.energy import Energy
-    from kernbench.pgraph import RunRecord
+    from kernbench.pgraph import RunRecord, further_link_properties
 
     run._check_traced()
     record = RunRecord(run.properties, run.tables)
-    return Energy(record, run.topology_record(), nest_figures(figures or {}))
+    topology = run.topology_record()
+    wires = {str(p["wire"]) for p in further_link_properties(topology) if p.get("wire")}
+    return Energy(record, topology, nest_figures(figures or {}, wires))
 
 
 def launches_pj(run: RunTrace) -> list[float]:
@@ -80,8 +82,8 @@ def launches_pj(run: RunTrace) -> list[float]:
     return [(row.dynamic + row.static) / 1000.0 for row in sorted(rows, key=lambda row: row.launch)]
 
 
-def nest_figures(figures: Figures) -> dict[str, dict[str, Any]]:
-    """Figures by kind and key; ``UsageError`` for one that no kind has."""
+def nest_figures(figures: Figures, wires: Iterable[str] = ()) -> dict[str, dict[str, Any]]:
+    """Figures by kind or wire, and key; ``UsageError`` for one that neither has."""
     from kernbench.topology.energy import wrong
 
     found: dict[str, dict[str, Any]] = {}
@@ -98,7 +100,7 @@ def nest_figures(figures: Figures) -> dict[str, dict[str, Any]]:
             found.setdefault(kind, {}).setdefault(key, {})[dtype] = number
         else:
             found.setdefault(kind, {})[key] = number
-    for path, message in wrong(found):
+    for path, message in wrong(found, wires):
         raise UsageError(f"figure '{'.'.join(path)}' {message}")
     return found
 

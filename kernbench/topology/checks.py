@@ -299,7 +299,7 @@ def _links(spec: TopologySpec) -> Iterator[Problem]:
 
 
 def _energy(spec: TopologySpec) -> Iterator[Problem]:
-    for path, message in energy_problems(spec.energy_figures()):
+    for path, message in energy_problems(spec.energy_figures(), spec.wires):
         yield Problem(("energy", *path), message)
 
 

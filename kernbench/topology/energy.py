@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Annotated, Any
 
@@ -57,18 +57,24 @@ def keys_of(kind: str) -> tuple[str, ...]:
     return (*own, *_ANY, *(("area_mm2_per_unit",) if kind in _UNITS else ()))
 
 
-def wrong(said: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[tuple[str, ...], str]]:
-    """What cannot be ``said`` of energy: the path of each such key below ``energy``, and why."""
-    kinds = [kind for kind in (*COMPONENT_KINDS, *LINK_KINDS) if keys_of(kind)]
+def wrong(
+    said: Mapping[str, Mapping[str, Any]], wires: Iterable[str] = ()
+) -> Iterator[tuple[tuple[str, ...], str]]:
+    """What cannot be ``said`` of energy: the path of each such key below ``energy``, and why.
+
+    ``wires`` are those of the machine, which take the keys of links.
+    """
+    kinds = [*(kind for kind in (*COMPONENT_KINDS, *LINK_KINDS) if keys_of(kind)), *wires]
     for kind, figures in said.items():
+        keys = keys_of(kind) or _LINK
         if kind in LINK_KINDS and not keys_of(kind):
             yield (kind,), "has no energy of its own: wires within a PE are part of its memory's figures"
         elif kind not in kinds:
             yield (kind,), f"is not a kind of part with energy, {did_you_mean(kind, kinds)}"
         else:
             for key, value in figures.items():
-                if key not in keys_of(kind):
-                    yield (kind, key), f"is not a figure of {kind}, {did_you_mean(key, keys_of(kind))}"
+                if key not in keys:
+                    yield (kind, key), f"is not a figure of {kind}, {did_you_mean(key, keys)}"
                 elif (key in _TYPED.values()) != isinstance(value, Mapping):
                     expected = "one figure for each type" if key in _TYPED.values() else "one figure"
                     yield (kind, key), f"is {value!r}, expected {expected}"

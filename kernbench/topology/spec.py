@@ -249,7 +249,7 @@ class TopologySpec(Section):
         description="who is next on links, by kind (router_mesh), wire or link (a->b)",
     )
     energy: dict[str, KindEnergy] = Field(
-        default_factory=dict, description="energy and area of parts by kind, in place of configs/energy.yaml"
+        default_factory=dict, description="energy and area of parts by kind or wire, over configs/energy.yaml"
     )
     overrides: Annotated[tuple[Override, ...], Field(strict=False)] = Field(
         default=(), description="parts that are faster or slower than the rest of their kind"

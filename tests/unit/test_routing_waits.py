@@ -48,7 +48,9 @@ def asked(graph: PropertyGraph, parts: Parts, limited: set[str]) -> set[tuple[Ch
 def pairs(
     graph: PropertyGraph, way: tuple[str, ...], parts: Parts, limited: set[str]
 ) -> list[tuple[Channel, Channel]]:
-    found, before, crossed = [], None, set[str]()
+    found: list[tuple[Channel, Channel]] = []
+    before: Channel | None = None
+    crossed: set[str] = set()
     for source, target in pairwise(way):
         name = f"{source}->{target}"
         part, ring = parts[name]

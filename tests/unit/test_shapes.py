@@ -357,3 +357,30 @@ def test_router_meshes_have_buffers_where_answers_have_routes_of_their_own() -> 
     with pytest.raises(ConfigError, match=r"in a cycle: .*; set routing\.answers to own"):
         check_routes(machine(text))
     check_routes(machine(text + "routing: {answers: own}\n"))
+
+
+BOARD = """
+name: board
+sip: {cube_mesh: {w: 1, h: 1}}
+wires: {board: {gbs: 128, mm: 50, weight: 50}, other: {gbs: 128}}
+parts: {host.cpu: host_cpu, fabric.switch0: switch, sip: {block: package, count: 1}}
+connect:
+  - {pair: [host.cpu, fabric.switch0], wire: board}
+  - {pair: [fabric.switch0, sip], wire: board}
+"""
+
+
+def test_energy_is_said_of_wires() -> None:
+    def spent(said: str, figures: dict[str, object] | None = None) -> object:
+        return kb.run("gemm-single-pe", machine(BOARD + said)).energy(figures=figures)["energy_pj"]
+
+    by_wire = spent("energy: {board: {pj_per_byte: 7, pj_per_byte_mm: 0}}\n")
+    assert by_wire == spent("energy: {pcie: {pj_per_byte: 7, pj_per_byte_mm: 0}}\n")
+    assert by_wire == spent("", {"board.pj_per_byte": 7, "board.pj_per_byte_mm": 0})
+    usual = spent("")
+    assert by_wire != usual
+    assert spent("energy: {other: {pj_per_byte: 7}}\n") == usual
+    with pytest.raises(ConfigError, match=r"energy.bord: is not a kind .* did you mean 'board'"):
+        machine(BOARD + "energy: {bord: {pj_per_byte: 7}}\n")
+    with pytest.raises(ConfigError, match=r"energy.board.area_mm2: is not a figure of board"):
+        machine(BOARD + "energy: {board: {area_mm2: 7}}\n")

@@ -66,8 +66,8 @@ def check(file: str, topo: dict[str, str], components: str | None, fmt: str) -> 
         for warning in found:
             say(f"warning: {warning}")
     else:
-        facts["warnings"] = found if fmt == "json" else "; ".join(found)
-        emit(fmt, facts, list(facts), [list(facts.values())])
+        row = facts | {"warnings": "; ".join(found)}
+        emit(fmt, facts | {"warnings": found}, list(row), [list(row.values())])
 
 
 @click.command("schema", cls=Command, examples=["kernbench topology schema > topology.schema.json"])

@@ -55,7 +55,7 @@ class Elaboration:
         if len(set(made.names)) < len(made.names):
             name = Counter(made.names).most_common(1)[0][0]
             raise self.wrong(("parts",), f"two parts are called '{name}', expected different names")
-        whole = self._with_host(made)
+        made = self._with_host(made)
         used = {sort.kind.kind for sort in self._sorts.values()}
         for kind in self.spec.defaults:
             if kind not in used:
@@ -64,7 +64,7 @@ class Elaboration:
                 raise self.wrong(
                     ("defaults", kind), f"no part of 'parts' is of this kind, expected it left out{inner}"
                 )
-        return whole
+        return made
 
     def _with_host(self, made: Rows) -> Rows:
         """The machine with its host CPU first, where the file has none."""
