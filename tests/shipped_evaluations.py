@@ -6,8 +6,9 @@ import sys
 from functools import cache
 from types import ModuleType
 
+from kernbench.benches.registry import forget
 from kernbench.data_files import data_dir
-from kernbench.user_modules import load_file
+from kernbench.user_modules import load_file, module_name
 
 GQA = f"{data_dir('evaluations') / '_gqa_attention.py'}:gqa-attention"
 """A bench that one of them has for itself."""
@@ -16,4 +17,6 @@ GQA = f"{data_dir('evaluations') / '_gqa_attention.py'}:gqa-attention"
 @cache
 def evaluation_module(name: str) -> ModuleType:
     """The module of the file ``name.py``."""
-    return sys.modules[load_file(str(data_dir("evaluations") / f"{name}.py"), "evaluation")]
+    path = data_dir("evaluations") / f"{name}.py"
+    forget(module_name(path))  # it may have been asked for a bench
+    return sys.modules[load_file(str(path), "evaluation")]

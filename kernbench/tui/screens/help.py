@@ -19,7 +19,7 @@ Esc      back (first clears the filter)      r   all runs
 t        topology with its map of use        i   timeline
 a        ask questions of the library        c   free Cypher
 /        filter                              s   sort by the next column
-w  W     next window; choose a window         e   export these rows
+w  W     next window; choose a window        e   export these rows
 j k g G  or arrows, page, home, end          h l move the columns
 z        merge symmetric rows, with a count  q   quit (also ctrl+c)
 Q  F4    running queries: x cancels the selected one
