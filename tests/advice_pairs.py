@@ -228,6 +228,20 @@ def gathered(x: Any, o: Any, PUSH: Any) -> None:
         tl.store(o + 65536, tl.load(x + 6 * 65536, shape=(256, 128), dtype=x.dtype))
 
 
+def runs_ahead(a: Any, b: Any, o: Any, STAGES: Any) -> None:
+    """Products whose loads run ahead, as far as ``STAGES`` says."""
+    right = tl.load(b)
+    for m in tl.range(0, 512, 32, num_stages=STAGES):
+        rows = tl.load(a + m * 128 * 2, shape=(32, 128), dtype=a.dtype)
+        tl.store(o + m * 64 * 2, tl.dot(rows, right))
+
+
+def adds(x: Any, o: Any, SIZE: Any) -> None:
+    for n in tl.range(0, 8192, SIZE):
+        tl.store(o + n * 2, tl.load(x + n * 2, shape=(SIZE,), dtype=x.dtype) + 1)
+
+
+AHEAD = {"pe.pe_cpu.run_ahead": True}
 BLOCKED = DPPolicy(pe="row_wise", num_cubes=1, num_pes=4)
 EIGHT = DPPolicy(pe="row_wise", num_cubes=1, num_pes=8)
 CUBES = DPPolicy(cube="row_wise", num_cubes=2, num_pes=1)
@@ -248,6 +262,18 @@ PAIRS = [
         "overlap",
         program(in_turn, [(256, 128), (128, 64), (256, 64)]),
         program(pipelined, [(256, 128), (128, 64), (256, 64)]),
+    ),
+    Pair(
+        "overlap",
+        program(runs_ahead, [(512, 128), (128, 64), (512, 64)], STAGES=2),
+        program(runs_ahead, [(512, 128), (128, 64), (512, 64)], STAGES=4),
+        topo=AHEAD,
+    ),
+    Pair(
+        "small-blocks",
+        program(adds, [(8192,), (8192,)], SIZE=256),
+        program(adds, [(8192,), (8192,)], SIZE=4096),
+        topo=AHEAD,
     ),
     Pair(
         "small-tiles",

@@ -42,6 +42,11 @@ class Evidence:
             for row in self.run.tables["Access"].to_pylist()
         ]
 
+    def runs_ahead(self, line: str) -> bool:
+        """Whether no command of a line waits for the one before it in the text."""
+        issued = (row for row in self.run.tables["DependsOn"].to_pylist() if row["hazard"] == "issue")
+        return line not in {self.ops[row["op"]]["source"] for row in issued}
+
     def in_kernels(self, *causes: str) -> list[Step]:
         return [step for step in self.steps if step.line and step.cause in causes]
 

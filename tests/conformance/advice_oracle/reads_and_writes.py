@@ -70,6 +70,7 @@ def small_blocks(e: Evidence) -> Rows:
         if saves_ns > path_ns / 4:
             found.append({"line": line, "kind": kind, "blocks": len(own),
                           "block_bytes": sum(e.ops[op]["bytes"] for op in own) / len(own),
+                          "otherwise": ", or give the loop a higher num_stages" if e.runs_ahead(line) else "",
                           "path_ns": path_ns, "saves_ns": saves_ns})  # fmt: skip
     return found
 

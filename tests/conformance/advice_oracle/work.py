@@ -9,6 +9,15 @@ from typing import Any
 from kernbench.analysis.path_steps import Step
 from tests.conformance.advice_oracle.evidence import MOVES, Evidence, Rows, summed
 
+COMPOSITES = (
+    "tl.load, tl.dot and tl.store return when they are done: start products with tl.composite, which returns "
+    "at once, in tiles (tile_shape) whose rows fill a burst of the memory, and load the next block meanwhile"
+)
+MORE_BUFFERS = (
+    "A load has num_stages - 1 buffers: give the loop a higher num_stages, 3 at least, "
+    "or the launch more residents"
+)
+
 
 def overlap(e: Evidence) -> Rows:
     def command(step: Step) -> dict[str, Any]:
@@ -50,8 +59,12 @@ def overlap(e: Evidence) -> Rows:
     longest = min(name for name, value in ns.items() if value >= max(ns.values()) - 1e-9)
     most = max(value for (name, _), value in by_line.items() if name == longest)
     others = {key: value for key, value in by_line.items() if key[0] != longest}
+    line = min(line for (name, line), value in by_line.items() if name == longest and value >= most)
+    made = [op["component"] for op in e.ops.values() if op["kind"] == "gemm" and op["launch"] >= 0]
+    if e.runs_ahead(line) and products * len(set(made)) < len(made):
+        return []
     return [{
-        "line": min(line for (name, line), value in by_line.items() if name == longest and value >= most),
+        "line": line, "remedy": MORE_BUFFERS if e.runs_ahead(line) else COMPOSITES,
         "longest": longest, "longest_ns": ns[longest],
         "operations": sum(len(ops[key]) for key in others), "path_ns": math.fsum(ns.values()),
         "saves_ns": math.fsum(
