@@ -127,7 +127,7 @@ def fault_option(function: Function) -> Function:
     return click.option(
         "--fault",
         multiple=True,
-        metavar="WHERE[@FROM..TO]|WHERE=SPEED",
+        metavar="PLACE[@FROM..TO]|PLACE=SPEED",
         help="Lose a link a->b or a part, for good or from FROM to TO ns, or make it so many times as fast, "
         "such as sip0.cube0.pe1=0.5; in place of the topology's faults; may be repeated.",
     )(cast(Function, command))
@@ -147,7 +147,7 @@ def _fault(text: str) -> dict[str, object]:
                 found["to_ns"] = float(until)
     except ValueError:
         raise click.UsageError(
-            f"--fault {text}: expected WHERE, WHERE@FROM..TO in ns, or WHERE=SPEED"
+            f"--fault {text}: expected PLACE, PLACE@FROM..TO in ns, or PLACE=SPEED"
         ) from None
     return found
 

@@ -142,7 +142,7 @@ def test_a_collective_goes_around_a_lost_wire(tmp_path: Path) -> None:
 def test_what_the_command_line_gets_wrong() -> None:
     done = CliRunner().invoke(app, ["run", "gemm-multi-pe", "--fault", "sip0=fast"])
     assert done.exit_code == 2
-    assert "expected WHERE, WHERE@FROM..TO in ns, or WHERE=SPEED" in done.output
+    assert "expected PLACE, PLACE@FROM..TO in ns, or PLACE=SPEED" in done.output
 
 
 def test_a_lost_package_is_a_clear_error() -> None:

@@ -43,14 +43,14 @@ EXPECTED = {
     "energy.static": 140.6,
     "energy.read HBM": 151,
 }
-"""Worked out by hand from the same rows."""
+"""What an earlier calculation gave from the same rows."""
 
 
 def figures(rows: list[Row]) -> dict[str, float]:
     return {one.key: one.value for one in Measured(rows).figures()}
 
 
-def test_figures_of_an_h100_are_those_worked_out_by_hand() -> None:
+def test_figures_of_an_h100_are_those_of_an_earlier_calculation() -> None:
     found = figures(read(H100))
     assert {key: found[key] for key in EXPECTED} == pytest.approx(EXPECTED, rel=0.02, abs=1e-9)
     assert 0 < found["pe_gemm.fixed"] < 10
