@@ -183,8 +183,26 @@ def test_a_choice_of_routes_that_changes_none_is_refused() -> None:
             machine(GRID + f"routing: {{spread: {spread}}}\n")
         machine(GRID.replace("mesh:", "torus:") + f"routing: {{spread: {spread}}}\n")
     machine(tray + "routing: {connection: first}\n")
-    with pytest.raises(ConfigError, match=r"routing.connection: chooses among UCIe connections"):
+    with pytest.raises(ConfigError, match=r"routing.connection: .* it chooses among UCIe connections"):
         machine(GRID + "routing: {connection: first}\n")
+
+
+@pytest.mark.parametrize(
+    ("said", "key"),
+    [
+        ("cube: {ucie: {seam_gbs: 9}}", "cube.ucie.seam_gbs"),
+        ("cube: {router: {link_gbs: 9}}", "cube.router.link_gbs"),
+        ("pe: {pe_gemm: {tile: {m: 64}}}", "pe.pe_gemm.tile.m"),
+        ("sip: {io_chiplets: [{name: io0, side: S}]}", "sip.io_chiplets.0.side"),
+        ("system: {inter_sip: {pattern: torus_2d, w: 1, h: 2}}", "system.inter_sip"),
+    ],
+)
+def test_a_section_that_no_part_takes_is_refused(said: str, key: str) -> None:
+    text = GRID.replace("system: {flit_bytes: 32, ns_per_mm: 0.0}\n", "") + said + "\n"
+    with pytest.raises(
+        ConfigError, match=rf"f.yaml:\d+: {key}: changes nothing of this machine: .* left out"
+    ):
+        machine(text)
 
 
 def test_defaults_of_no_part_are_refused() -> None:

@@ -15,6 +15,7 @@ from kernbench.topology.marked_yaml import Path, dotted
 from kernbench.topology.nodes import HOST_CPU
 from kernbench.topology.part_keys import PartKeys
 from kernbench.topology.shapes.expressions import filled
+from kernbench.topology.shapes.idle import refuse_idle_sections
 from kernbench.topology.shapes.model import LEVELS, Block
 from kernbench.topology.shapes.rows import Array, Element, Rows, Sort
 from kernbench.topology.shapes.templates import TEMPLATES, template
@@ -34,6 +35,8 @@ class Elaboration:
         self.keys = PartKeys(spec)
         self.blocks = (*spec.blocks, *(name for name in TEMPLATES if name not in spec.blocks))
         """Names of all blocks, the built-in ones last."""
+        self.sections: set[str] = set()
+        """Sections of the file that its built-in blocks take."""
         self._wiring = Wiring(self)
         self._sorts: dict[str, Sort] = {}
         self._known: dict[str, Rows] = {}
@@ -64,6 +67,7 @@ class Elaboration:
                 raise self.wrong(
                     ("defaults", kind), f"no part of 'parts' is of this kind, expected it left out{inner}"
                 )
+        refuse_idle_sections(self.spec, used, self.sections)
         return made
 
     def _with_host(self, made: Rows) -> Rows:

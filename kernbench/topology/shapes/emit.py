@@ -19,6 +19,7 @@ from kernbench.topology import faults, link_parts, overrides
 from kernbench.topology.loader import validate
 from kernbench.topology.nodes import NOWHERE, TRAY, add_channels, common, put
 from kernbench.topology.orders import in_order
+from kernbench.topology.shapes.idle import refuse_idle_routing
 from kernbench.topology.shapes.package import tray
 from kernbench.topology.shapes.rows import Array, Rows
 from kernbench.topology.shapes.sections import ORIGIN, Sections
@@ -34,7 +35,7 @@ def compile_described(spec: TopologySpec) -> PropertyGraph:
         _add_nodes(graph, rows)
         _add_links(graph, rows, spec)
         link_parts.note(graph, spec)
-        _refuse_idle(spec, rows)
+        refuse_idle_routing(spec, rows)
         graph = add_described(graph, spec)
         add_channels(graph)
         link_parts.add_buffers(graph)
@@ -89,23 +90,6 @@ def _add_links(graph: PropertyGraph, rows: Rows, spec: TopologySpec) -> None:
         except ValueError:
             again = f"connect: joins '{a}' to '{b}' again, expected each link once"
             raise ConfigError(f"{spec.located(('connect',))}: {again}") from None
-
-
-def _refuse_idle(spec: TopologySpec, rows: Rows) -> None:
-    """A key of ``routing`` that would change no route of this machine is an error."""
-    if spec.routing.connection != "nearest":
-        kinds = {sort.kind.kind for sort in rows.sorts}
-        if not kinds & {"ucie_conn", "io_ucie_conn"}:
-            raise _idle(spec, "connection", "chooses among UCIe connections, which this machine has none of")
-    if spec.routing.spread:
-        ways = ("way" in link or not str(link.get("dealt", "of 1")).endswith("of 1") for link in rows.links)
-        if not any(ways):
-            which = "equal ways around a ring or torus, or over links of 'all'"
-            raise _idle(spec, "spread", f"chooses among {which}, which this machine has none of")
-
-
-def _idle(spec: TopologySpec, key: str, message: str) -> ConfigError:
-    return ConfigError(f"{spec.located(('routing', key))}: routing.{key}: {message}, expected it left out")
 
 
 def general_properties(spec: TopologySpec) -> Properties:

@@ -50,6 +50,7 @@ def template(made: Elaboration, path: Path, name: str, given: Mapping[str, Any])
         if found.sections and key not in found.sections:
             hint = did_you_mean(key, found.sections)
             raise made.wrong((*path, key), f"is not a parameter of block '{name}', {hint}")
+    made.sections |= set(found.sections or ("pe",))
     rows = found.build(Sections(_spec(made, path, name, given)))
     for row, (part, sort) in enumerate(zip(rows.names, rows.sorts, strict=True)):
         if sort.properties["impl"] or not part:
