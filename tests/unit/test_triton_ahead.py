@@ -114,3 +114,41 @@ def test_a_kernel_is_interpreted_without_a_machine_and_checked() -> None:
     out = np.zeros((32, 32), np.float32)
     done = kb.run_kernel(product[(1,)], a, b, out=out, K=64, B=32, STAGES=3)
     done.check(lambda a, b: a.astype(np.float32) @ b.astype(np.float32), tolerance=1e-2)
+
+
+@triton.jit
+def looped(
+    a, b, c, COUNT, STEP, B: tl.constexpr, STAGES: tl.constexpr, LOADS: tl.constexpr, DOTS: tl.constexpr
+):
+    """Products of blocks whose rows are ``STEP`` apart: loads, dots, or both."""
+    r, k = tl.arange(0, B)[:, None], tl.arange(0, B)[None, :]
+    x, y, acc = tl.load(a + r * B + k), tl.load(b + r * B + k), tl.zeros((B, B), tl.float32)
+    for i in tl.range(0, COUNT, num_stages=STAGES):
+        if LOADS:
+            x, y = tl.load(a + i * B * B + r * STEP + k), tl.load(b + i * B * B + r * B + k)
+        if DOTS:
+            acc = tl.dot(x, y, acc)
+    tl.store(c + r * B + k, acc)
+
+
+def turn(step: int, stages: int, loads: bool = True, dots: bool = True) -> float:
+    """Time of one turn of the loop, ns."""
+
+    def took(count: int) -> float:
+        a, b = np.ones(1 << 18, np.float16), np.ones(1 << 18, np.float16)
+        out, sizes = np.zeros((64, 64), np.float32), {"COUNT": count, "STEP": step, "B": 64}
+        given = {**sizes, "STAGES": stages, "LOADS": loads, "DOTS": dots}
+        return kb.run_kernel(looped[(1,)], a, b, out=out, topology="minimal", **given).latency_ns
+
+    return (took(24) - took(8)) / 16
+
+
+@pytest.mark.parametrize(("step", "bound"), [(64, "dots"), (2048, "loads")])
+def test_time_falls_to_the_roof(step: int, bound: str) -> None:
+    loads, dots = turn(step, 4, dots=False), turn(step, 4, loads=False)
+    roof = max(loads, dots)
+    assert (dots > loads) == (bound == "dots")
+    times = [turn(step, stages) for stages in (1, 2, 3, 4)]
+    assert times[0] == times[1] > times[2] >= times[3]
+    assert roof <= times[3] <= 1.02 * roof, (times, loads, dots)
+    assert times[0] > 0.95 * (loads + dots)
