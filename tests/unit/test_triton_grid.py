@@ -212,3 +212,32 @@ def test_columns_of_a_block_race_to_the_byte(first: int, second: int, races: boo
     x, out = np.ones(8 * 32, np.float32), np.zeros(8 * 16, np.float32)
     done = kb.run_kernel(columns[(2,)], x, out=out, first=first, second=second, C=16)
     assert (done.run.verdict == "race") == races
+
+
+@triton.jit
+def doubled_tiles(x, out, R, C, B: tl.constexpr):
+    r = tl.program_id(0) * B + tl.arange(0, B)
+    c = tl.program_id(1) * B + tl.arange(0, B)
+    at, ok = r[:, None] * C + c[None, :], (r[:, None] < R) & (c[None, :] < C)
+    tl.store(out + at, tl.load(x + at, mask=ok) * 2.0, mask=ok)
+
+
+@pytest.mark.parametrize("keys", [{}, {"memory.interleave": "chiplet"}, {"system.address_model": "pa"}])
+@pytest.mark.parametrize("how", ["row_wise", "column_wise", "replicate"])
+@pytest.mark.parametrize("shape", [(13, 21), (1, 21)])
+def test_a_placement_gives_right_numbers_or_is_refused(
+    keys: dict[str, str], how: str, shape: tuple[int, int]
+) -> None:
+    rows, columns = shape
+    x = np.arange(rows * columns, dtype=np.float32).reshape(shape)
+    grid = (triton.cdiv(rows, 8), triton.cdiv(columns, 8))
+    given = {"R": rows, "C": columns, "B": 8, "dp": DPPolicy(pe=how, num_cubes=1, num_pes=4)}
+    topology, refused = kb.load_topology("default", keys), ""
+    try:
+        done = kb.run_kernel(doubled_tiles[grid], x, out=np.zeros_like(x), topology=topology, **given)
+    except UsageError as problem:
+        refused = str(problem)
+    else:
+        assert (done.output == 2 * x).all()
+    assert refused or how != "replicate"
+    assert not refused or how != "row_wise" or "apart in the pa address model" in refused
