@@ -34,6 +34,14 @@ KERNELS = ("handles", "scratch", "issue", "thread")
 FOLLOWED = ("dependencies", "recorder")
 """Modules of ``kernbench.replay`` that are: what is found of each operation as it ends."""
 
+CHECKED = (
+    "kernels.arguments", "kernels.blocks", "kernels.loadstore", "kernels.views", "kernels.queue_calls",
+    "kernels.composite", "program.queues", "program.commands", "replay.dataplane", "replay.races",
+    "replay.memory_store", "machine.launch_times", "components.pe_translator", "components.queue_channel",
+    "components.queue_receiver", "components.queue_sender",
+)  # fmt: skip
+"""Modules that are compiled without types, as their first line says: with all checks that Python makes."""
+
 MODULES = {
     "kernbench.routing.containers": "pyx",
     "kernbench.routing.tables": "py",
@@ -49,6 +57,7 @@ MODULES = {
     **{f"kernbench.address.{name}": "py" for name in ADDRESSES},
     **{f"kernbench.kernels.{name}": "py" for name in KERNELS},
     **{f"kernbench.replay.{name}": "py" for name in FOLLOWED},
+    **{f"kernbench.{name}": "py" for name in CHECKED},
 }
 """The compiled modules, each after those whose types it uses, with the ending of what it is compiled from."""
 

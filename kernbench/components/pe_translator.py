@@ -1,3 +1,4 @@
+# cython: boundscheck=True, wraparound=True, cdivision=False
 """Address translation of a PE: one interface, one class for each address model."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# cython: boundscheck=True, wraparound=True, cdivision=False
 """``tl`` calls for asynchronous tiled pipelines: composite and wait."""
 
 from __future__ import annotations

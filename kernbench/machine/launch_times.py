@@ -1,3 +1,4 @@
+# cython: boundscheck=True, wraparound=True, cdivision=False
 """Where the time of each PE goes in a launch: DMA, compute, and waiting for either."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# cython: boundscheck=True, wraparound=True, cdivision=False
 """The data of a run: contents of memories and handles while time is simulated, and after replay.
 
 Pass 1 follows every operation as it is reported. Data that were only moved have concrete values, computed
@@ -136,7 +137,7 @@ class DataPlane(Instrument):
                         self._pending[region] = None
             else:
                 try:
-                    self.memory.scatter(output.regions, value)
+                    self.memory.scatter(output.regions, value() if callable(value) else value)
                 except FAILURES as error:
                     raise named(op, error) from error
         if output is not None and output.handle is not None:
