@@ -55,6 +55,10 @@ class _Wanted:
     target: TensorRef | None
 
 
+_OF_MEMORY = ("src_addr", "nbytes", "shape", "dtype", "space")
+"""Arguments of ``send`` for a message that lies in memory."""
+
+
 class QueueCalls(MemoryCalls):
     """send, recv, recv_async, recv_no_consume."""
 
@@ -100,12 +104,10 @@ class QueueCalls(MemoryCalls):
         inputs: tuple[Operand, ...] = ()
         address = None
         if src is not None:
-            if not (src_addr is nbytes is shape is dtype is space is None):
-                of_memory = {
-                    "src_addr": src_addr, "nbytes": nbytes, "shape": shape, "dtype": dtype, "space": space
-                }  # fmt: skip
-                argument = next(name for name, value in of_memory.items() if value is not None)
-                raise BadArgumentError(argument, "goes with src_addr; src says it itself")
+            of_memory = (src_addr, nbytes, shape, dtype, space)
+            for name, value in zip(_OF_MEMORY, of_memory, strict=True):
+                if value is not None:
+                    raise BadArgumentError(name, "goes with src_addr; src says it itself")
             handle = self._handle("src", src)
             sizes, name = handle.shape, handle.dtype
             inputs = (handle.operand(),)
