@@ -1,4 +1,4 @@
-"""An 8 x 8 mesh of routers under the traffic that simulators of networks are compared by.
+"""The 8 x 8 mesh and torus of the zoo under the traffic that simulators of networks are compared by.
 
 A router, a sender and a receiver stand at each place; a ns is a cycle and a link moves one flit in it.
 Messages are not answered. The latency of a packet is from when its sender has it until its last flit is
@@ -20,15 +20,12 @@ from kernbench.machine.goals import NEVER
 from kernbench.machine.machine import Machine
 from kernbench.pgraph import PropertyGraph
 from kernbench.sim.transaction import Packet, Path, Transaction
-from kernbench.topology.parts import Topology
+from kernbench.topology import compile_topology, load
 from kernbench.validation.table_file import Case
 
 FLIT_BYTES = 32
 ROUTER_CYCLES = 3
 """Allocation of a virtual channel, allocation of the switch, and the switch itself."""
-CREDIT_CYCLES = 2
-"""From when a flit has left a buffer until another can be let on: the credit's channel and taking it in."""
-BUFFER_FLITS = 8
 PERIOD = 400
 """Cycles of a sample of the reference."""
 WARM_UP, MEASURED = 3 * PERIOD, 5 * PERIOD
@@ -52,57 +49,47 @@ class Terminal(Component):
 
 
 @lru_cache(maxsize=2)
-def machine(k: int, vcs: int) -> PropertyGraph:
-    """``k`` x ``k`` routers with so many virtual channels; 0: buffers without limit.
+def machine(shape: str, k: int, vcs: int) -> PropertyGraph:
+    """The ``mesh`` or ``torus`` of the zoo, with a terminal in place of each source and memory.
 
-    Each router is a package of its own, so that there is a sender and a receiver at each. With buffers a flit
-    stays in one until the switch is its own, as in the reference: the cycle of the switch and that of the
-    channel are the delay of a link, the allocation of the switch is the cycle in which it moves a flit.
+    Args:
+        shape: ``mesh`` or ``torus``.
+        k: routers along a side.
+        vcs: virtual channels; 0: buffers without limit, and routers that take the cycles of theirs.
     """
-    made = Topology(f"mesh-{k}x{k}-{vcs}", flit_bytes=FLIT_BYTES, ns_per_mm=0.0)
-    inside = 0 if vcs else ROUTER_CYCLES
-    wire = ROUTER_CYCLES - 1 if vcs else 0
-    routers = [made.add(f"sip{i}.cube0.r{i // k}c{i % k}", overhead_ns=inside) for i in range(k * k)]
     terminal = f"{__name__}:{Terminal.__name__}"
-    for i, router in enumerate(routers):
-        made.add(_sender(i), impl=terminal, overhead_ns=0.0)
-        made.add(_receiver(i), impl=terminal, overhead_ns=0.0, size_bytes=1 << 20)
-        made.link(_sender(i), router, "command", gbs=FLIT_BYTES, delay_ns=1.0 if vcs else 0.0, weight_mm=1.0)
-        made.link(router, _receiver(i), "router_to_sram", gbs=FLIT_BYTES, delay_ns=wire or 1.0, weight_mm=1.0)
-    for i, router in enumerate(routers):
-        if (i + 1) % k:
-            made.link(router, routers[i + 1], "router_mesh", gbs=FLIT_BYTES, delay_ns=wire, weight_mm=1.0)
-        if i + k < k * k:
-            made.link(router, routers[i + k], "router_mesh", gbs=FLIT_BYTES, delay_ns=wire, weight_mm=1.0)
+    changes: dict[str, object] = {
+        "parts.tile.shape": {"x": k, "y": k},
+        "blocks.tile.parts.src": {"kind": "source", "impl": terminal},
+        "blocks.tile.parts.mem": {"kind": "memory", "impl": terminal, "size_bytes": 1 << 20},
+    }
     if vcs:
-        limits = {
-            "buffer_flits": BUFFER_FLITS,
-            "vcs": vcs,
-            "credit_ns": CREDIT_CYCLES,
-            "arbiter": "round_robin",
+        changes |= {f"wires.{wire}.vcs": vcs for wire in load(f"{shape}-8x8").wires}
+    else:
+        changes |= {
+            "wires.hop": {"gbs": FLIT_BYTES},
+            "wires.inject": {"gbs": FLIT_BYTES},
+            "blocks.tile.connect.1.wire": {"gbs": FLIT_BYTES, "delay_ns": 1.0},
+            "defaults.router.overhead_ns": ROUTER_CYCLES,
         }
-        made.set_links("command", **limits)
-        for kind in ("router_mesh", "router_to_sram"):
-            made.set_links(kind, **limits, allocation_ns=1.0)
-    return made.compile()
+    return compile_topology(load(f"{shape}-8x8", changes))
 
 
 def zero_load(case: Case) -> float:
-    """Largest difference from the closed form 6 + 4 H + L - 1 over all pairs of places, cycles."""
-    k, flits = int(case["k"]), int(case["packet_flits"])
-    mesh = _Mesh(case)
+    """Largest difference from the closed form (6 + 4 H + L - 1 on a mesh) over all pairs, cycles."""
+    k, mesh = int(case["k"]), _Mesh(case)
     worst = 0.0
     for source in range(k * k):
         for target in range(k * k):
             mesh.send(source, target)
             mesh.machine.advance(NEVER)
-            worst = max(worst, abs(mesh.latencies[-1] - _closed_form(_hops(k, source, target), flits)))
+            worst = max(worst, abs(mesh.latencies[-1] - _closed_form(case, _hops(case, source, target))))
     return worst
 
 
 def saturation(case: Case) -> float:
     """Highest rate at which the mean latency is below three times that without load, flits a cycle."""
-    limit = SATURATED * _closed_form(_mean_hops(case), int(case["packet_flits"]))
+    limit = SATURATED * _closed_form(case, _mean_hops(case))
 
     def carries(rate: float, times: int = 1) -> bool:
         return mean_latency(case, rate, limit, times) < limit
@@ -174,7 +161,9 @@ class _Mesh:
     """The machine of a case, and how long its packets were under way."""
 
     def __init__(self, case: Case) -> None:
-        self.machine = Machine(machine(int(case["k"]), int(case.get("vcs", 0))), traced=False, check=False)
+        self._k = int(case["k"])
+        graph = machine(str(case.get("shape", "mesh")), self._k, int(case.get("vcs", 0)))
+        self.machine = Machine(graph, traced=False, check=False)
         self._flits = int(case["packet_flits"])
         self._paths: dict[tuple[int, int], Path] = {}
         self.latencies: list[float] = []
@@ -212,9 +201,8 @@ class _Mesh:
         machine, nbytes = self.machine, self._flits * FLIT_BYTES
         path = self._paths.get((source, target))
         if path is None:
-            path = self._paths[source, target] = machine.path(
-                _sender(source), _receiver(target), Traffic.COMMAND
-            )
+            ends = f"{_place(source, self._k)}.src", f"{_place(target, self._k)}.mem"
+            path = self._paths[source, target] = machine.path(*ends, Traffic.PE_DMA)
         sent = machine.open("packet", path, nbytes, machine.clock.now, -1, True)
         if measured:
             self.under_way[sent.id] = machine.clock.now
@@ -232,16 +220,14 @@ class _Mesh:
         return fmean([*self.latencies, *so_far])
 
 
-def _sender(place: int) -> str:
-    return f"sip{place}.cube0.m_cpu"
+def _place(number: int, k: int) -> str:
+    return f"tile{number % k}_{number // k}"
 
 
-def _receiver(place: int) -> str:
-    return f"sip{place}.cube0.sram"
-
-
-def _hops(k: int, source: int, target: int) -> int:
-    return abs(source % k - target % k) + abs(source // k - target // k)
+def _hops(case: Case, source: int, target: int) -> int:
+    k = int(case["k"])
+    along = abs(source % k - target % k), abs(source // k - target // k)
+    return sum(min(way, k - way) if case.get("shape") == "torus" else way for way in along)
 
 
 def _mean_hops(case: Case) -> float:
@@ -249,9 +235,10 @@ def _mean_hops(case: Case) -> float:
     k = int(case["k"])
     places = range(k * k)
     if case["traffic"] == "transpose":
-        return fmean(_hops(k, i, i % k * k + i // k) for i in places)
-    return fmean(_hops(k, i, j) for i in places for j in places)
+        return fmean(_hops(case, i, i % k * k + i // k) for i in places)
+    return fmean(_hops(case, i, j) for i in places for j in places)
 
 
-def _closed_form(hops: float, flits: int) -> float:
-    return 6 + 4 * hops + flits - 1
+def _closed_form(case: Case, hops: float) -> float:
+    """Cycles without load; a link between routers of the torus takes a cycle more."""
+    return 6 + (5 if case.get("shape") == "torus" else 4) * hops + int(case["packet_flits"]) - 1

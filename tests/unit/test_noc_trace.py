@@ -64,10 +64,10 @@ def test_processors_get_in_each_others_way() -> None:
 def test_the_networks_are_apart_and_go_opposite_ways() -> None:
     ends = [wormhole.worker(1, 1, network) for network in (0, 1)]
     routes = [
-        Machine(wormhole.machine()).router.route(end, wormhole.memory(4, 3, network), Traffic.MCPU_DMA)
+        Machine(wormhole.machine()).router.route(end, wormhole.memory(4, 3, network), Traffic.PE_DMA)
         for network, end in enumerate(ends)
     ]
-    assert [sum(link.source.split(".")[0] != link.target.split(".")[0] for link in route.links)
+    assert [sum(link.source.rpartition(".")[0] != link.target.rpartition(".")[0] for link in route.links)
             for route in routes] == [3 + 2, 10 - 3 + 12 - 2]  # fmt: skip
     assert not set(routes[0].nodes) & set(routes[1].nodes)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import random
 from functools import lru_cache
+from itertools import combinations
+from math import hypot
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,7 @@ from kernbench.errors import UsageError
 from kernbench.kinds import component_kind
 from kernbench.machine.machine import Machine
 from kernbench.pgraph import PropertyGraph
+from kernbench.report.views.blocks import _cells
 from kernbench.routing import router_of
 from kernbench.topology.neighbours import MachineShape
 
@@ -160,6 +163,28 @@ def test_they_are_drawn_block_by_block(name: str) -> None:
     assert kb.diagram(machine(name), "system").startswith("<svg")
     with pytest.raises(UsageError, match="is not a tray of packages; draw its view system"):
         kb.diagram(machine(name), "cube")
+
+
+def test_a_lone_package_is_opened() -> None:
+    assert ">die2_1<" in kb.diagram(machine("two-kinds"), "system")
+
+
+def test_a_large_grid_has_small_boxes() -> None:
+    graph = kb.load_topology("mesh-8x8", {"parts.tile.shape": {"x": 24, "y": 24}})
+    drawn = kb.diagram(graph, "system")
+    assert ">23 5<" in drawn
+    assert ">tile23_5<" not in drawn
+
+
+def test_no_wire_of_all_to_all_is_behind_a_box() -> None:
+    names = [f"gpu{i}" for i in range(8)]
+    joined = {frozenset(pair) for pair in combinations(names, 2)}
+    cells = _cells(names, "", joined)
+    for a, b in combinations(names, 2):
+        for other in set(names) - {a, b}:
+            (x0, y0), (x1, y1), (x, y) = cells[a], cells[b], cells[other]
+            away = abs((x1 - x0) * (y - y0) - (y1 - y0) * (x - x0)) / hypot(x1 - x0, y1 - y0)
+            assert away > 0.3
 
 
 def test_a_block_is_opened_by_name() -> None:
