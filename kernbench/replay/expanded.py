@@ -146,11 +146,10 @@ class _Part:
             types[number, : len(form.operands)] = form.operands
         shape, dtype = types[self.rows["form"][row], position].T
         away = np.stack([self.rows[f"in{place}"] for place in range(MOST_INPUTS)] + [0 * self.rows["in0"]], 1)
-        away = np.where(output, 0, away[row, position])
         return {
             "position": np.where(output, OUTPUT, position),
             "region": 0,
-            "handle": self.rows["id"][row] - away,
+            "handle": self.rows["id"][row] - away[row, position],  # of the output nothing
             "address": NONE,
             "shape": shape,
             "dtype": dtype,

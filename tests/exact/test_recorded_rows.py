@@ -1,7 +1,7 @@
 """A command on operands in TCM that is recorded as one row stands for what is recorded of it stage by stage.
 
-A run that computes values has an object for each stage, a timing run a row for each command, which is expanded
-when it is kept: all tables are the same.
+A run that computes values has an object for each stage, a timing run a row for each command, which is
+expanded when it is kept: all tables are the same.
 """
 
 from __future__ import annotations
