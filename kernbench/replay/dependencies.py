@@ -77,14 +77,17 @@ class AccessMap:
                 found[(writer, "raw")] = None
         self._reads.add(runs, op)
 
+    def settle(self, regions: Sequence[Region]) -> None:
+        """Enter the reads near ``regions``, which are about to be written."""
+        for runs, reader in self._reads.take(regions):
+            for one in runs:
+                self.read(one, reader, {})
+
     def write(self, region: Region, op: int, found: dict[Dependency, None]) -> None:
         """Record that ``op`` writes ``region``; add the readers and writers it must not overtake."""
         addr, end = region.addr, region.addr + region.nbytes
         if end <= addr:
             return
-        for runs, reader in self._reads.take(addr, end):
-            for one in runs:
-                self.read(one, reader, {})
         seen: set[int] = set()
         for extent in self._accesses.overlapping(addr, end):
             writer, readers = extent.value
@@ -143,7 +146,8 @@ class DependencyBuilder:
             for region in operand.regions:
                 self._memory.read(region, me, found)
         output = op.output
-        if output is not None:
+        if output is not None and output.regions:
+            self._memory.settle(output.regions)
             for region in output.regions:
                 self._memory.write(region, me, found)
         return sorted(found) if len(found) > 1 else list(found)

@@ -5,13 +5,14 @@ A block of 128 rows would cut a map of bytes into 128 pieces, and most of what k
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Generic, TypeVar
 
-from kernbench.address.runs import Runs
+from kernbench.address.runs import Runs, span
 
 Who = TypeVar("Who")
-_PART_BITS = 24
-"""Reads are looked for among those of the same 16 MiB."""
+_PART_BITS = 20
+"""Reads are looked for among those of the same MiB."""
 
 
 class LateReads(Generic[Who]):
@@ -27,10 +28,11 @@ class LateReads(Generic[Who]):
         for part in _parts(*runs.span):
             self._parts.setdefault(part, {})[self._added] = runs, who
 
-    def take(self, start: int, end: int) -> list[tuple[Runs, Who]]:
-        """Those whose runs reach from before ``end`` to behind ``start``; they are no longer here."""
-        if not self._parts:
+    def take(self, regions: Sequence[tuple[int, int]]) -> list[tuple[Runs, Who]]:
+        """Those that may share a byte with ``regions``, which are about to change; they are let go."""
+        if not self._parts or not regions:
             return []
+        start, end = span(regions)
         found: dict[int, tuple[Runs, Who]] = {}
         for part in _parts(start, end):
             for number, (runs, who) in self._parts.get(part, {}).items():

@@ -320,6 +320,7 @@ class RaceDetector:
             if operand.handle is None:
                 self._read(operand, mine)
         if op.output is not None and op.output.handle is None:
+            self._settle(op.output.regions)
             for region in op.output.regions:
                 if order.atomic:
                     self._change(region, mine)
@@ -340,7 +341,7 @@ class RaceDetector:
 
     def forget(self, region: Region) -> None:
         """What was done to ``region`` is of no account any more: it was freed, or all accesses are over."""
-        self._settle(region)
+        self._settle([region])
         self._history.remove(region.addr, region.addr + region.nbytes)
 
     def _read(self, operand: Operand, mine: Access) -> None:
@@ -361,15 +362,14 @@ class RaceDetector:
     def _also_read(self, region: Region, mine: Access) -> list[tuple[Region, _History]]:
         return self._also(region, lambda h: _History(h.write, _with(h.reads, mine), h.atomics))
 
-    def _settle(self, region: Region) -> None:
-        """Enter the reads near ``region`` that have not been."""
-        for runs, mine in self._reads.take(region.addr, region.addr + region.nbytes):
+    def _settle(self, regions: Sequence[Region]) -> None:
+        """Enter the reads near ``regions`` that have not been."""
+        for runs, mine in self._reads.take(regions):
             for one in runs:
                 self._also_read(one, mine)
 
     def _change(self, region: Region, mine: Access) -> None:
         """An atomic access."""
-        self._settle(region)
         for here, history in self._also(region, lambda h: _History(h.write, h.reads, _with(h.atomics, mine))):
             if history.write is not None and not happens_before(history.write, mine):
                 self._report("write-write", history.write, mine, here)
@@ -399,7 +399,6 @@ class RaceDetector:
         addr, end = region.addr, region.addr + region.nbytes
         if end <= addr:
             return
-        self._settle(region)
         for extent in self._history.clipped(addr, end):
             here, history = Region(extent.start, extent.end - extent.start), extent.value
             for write in history.writes:
