@@ -11,6 +11,7 @@ from pathlib import Path
 
 import kernbench as kb
 from kernbench.data_files import data_dir
+from kernbench.pgraph import PropertyGraph
 from kernbench.topology.neighbours import MachineShape
 
 PATTERNS = ("neighbour", "uniform-random", "transpose")
@@ -69,7 +70,7 @@ def main(page: Path) -> None:
     page.write_text("\n".join([ABOUT, curve, *parts]), encoding="utf-8")
 
 
-def reduced(graph: kb.PropertyGraph, nbytes: int) -> float:
+def reduced(graph: PropertyGraph, nbytes: int) -> float:
     """ns of an all-reduce of so many bytes of each package."""
     run = kb.run("ccl-allreduce", graph, params={"elements": nbytes // 2}, store="memory:", trace=False)
     return max(float(launch["t_done"]) for launch in run.launches) - min(
