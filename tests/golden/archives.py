@@ -43,6 +43,7 @@ BENCHES = (
     "gemm-single-pe",
     "gpt3-qkv",
     "ipcq-allreduce",
+    "llama-decoder",
     "llama-layer",
     "matmul-composite",
     "pe2pe",
@@ -67,6 +68,8 @@ SLOW = (
     "ccl-allreduce on default",
     "gpt3-qkv on default",
     "gpt3-qkv on small-one-to-one",
+    "llama-decoder on default",
+    "llama-decoder on small-one-to-one",
     "llama-layer on default",
     "llama-layer on small-one-to-one",
     "pe2pe on default",
@@ -102,6 +105,7 @@ def cases() -> dict[str, Case]:
     found["matmul-composite load_load bias_gelu bf16 on small"] = _bench(
         "matmul-composite", "small", variant="load_load", epilogue="bias_gelu", dtype="bf16"
     )
+    found["llama-decoder prefill on minimal"] = _bench("llama-decoder", "minimal", phase="prefill")
     found |= {f"{bench} on small-one-to-one": _bench(bench, "small-one-to-one") for bench in BENCHES}
     for pattern in PATTERNS:
         found[f"pattern {pattern} on small"] = _pattern(pattern, "small")
