@@ -62,6 +62,10 @@ def run(torch: Context) -> None:
     model = SMALL if p.model == "small" and not p.config else model_of(p.model, p.config)
     dist = torch.distributed
     ranks = len(torch.ahbm.sips)
+    if torch.address_model == "pa":
+        raise UsageError(
+            "bench 'llama-decoder' needs address_model va or la: a PE reads from several memories at once"
+        )
     shape = MachineShape.of(torch.graph)
     for name in ("kv_heads", "ffn"):
         if getattr(model, name) % ranks:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import ctypes
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from greenlet import getcurrent
@@ -42,6 +43,7 @@ class TimeLimit:
         self._over = threading.Event()
         self._due = False
         self._times = 0
+        self._raised = False
 
     @contextmanager
     def watched(self) -> Iterator[None]:
@@ -57,8 +59,8 @@ class TimeLimit:
             self._over.set()
             for watch in self._watches:
                 watch.join()
-            if self._watches:
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread_id), None)
+            if self._raised:
+                self._take_what_is_raised()
             if signalled and _SIGNAL:
                 signal.signal(_SIGNAL, before)
 
@@ -86,11 +88,26 @@ class TimeLimit:
             else:
                 self._mark()
                 if self._times:
-                    interrupt = ctypes.py_object(KeyboardInterrupt)
-                    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread_id), interrupt)
+                    self._raised = True
+                    self._raise()
                 self._times += 1
             if self._over.wait(_AGAIN_S):
                 return
+
+    def _raise(self) -> None:
+        interrupt = ctypes.py_object(KeyboardInterrupt)
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread_id), interrupt)
+
+    def _take_what_is_raised(self) -> None:
+        """The last interrupt may still be under way: raise another in its place, and catch that.
+
+        To raise None instead takes it back as well, but CPython 3.11 then sees something to do at every
+        instruction for ever, and never gets past the first one that is traced, by a debugger or for coverage.
+        """
+        with suppress(KeyboardInterrupt):
+            self._raise()
+            while True:
+                time.sleep(0)
 
     def _signalled(self, number: int, frame: Any) -> None:
         if not self._due:  # somebody else's alarm

@@ -196,3 +196,40 @@ def test_a_kernel_of_arrays_takes_the_limit() -> None:
 
     with pytest.raises(LimitError, match="wall time"):
         kb.run_kernel(spins, np.ones((4, 4), np.float32), topology="minimal", timeout=0.2)
+
+
+TRACED = """\
+import sys
+import threading
+import kernbench as kb
+from kernbench.errors import LimitError
+
+def spins(torch):
+    while True:
+        pass
+
+def run():
+    kb.run("gemm-single-pe", "minimal", timeout=60, trace=False)
+    try:
+        kb.run(spins, "minimal", timeout=0.3, trace=False)
+    except LimitError:
+        pass
+    sys.settrace(lambda *_: None)
+    print("goes on", end="; ")
+    sys.settrace(None)
+
+threads = [threading.Thread(target=run), threading.Thread(target=run)]
+for thread in threads:
+    thread.start()
+    thread.join()
+run()
+"""
+
+
+def test_code_behind_a_limited_run_can_be_traced(tmp_path: Path) -> None:
+    """As by a debugger, or for coverage: nothing is left that CPython would look at for ever."""
+    (tmp_path / "traced.py").write_text(TRACED, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "traced.py"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout == "goes on; " * 3
