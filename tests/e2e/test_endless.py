@@ -215,8 +215,11 @@ def run():
     except LimitError:
         pass
     sys.settrace(lambda *_: None)
-    print("goes on", end="; ")
+    traced()
     sys.settrace(None)
+
+def traced():
+    print("goes on", end="; ")
 
 threads = [threading.Thread(target=run), threading.Thread(target=run)]
 for thread in threads:
