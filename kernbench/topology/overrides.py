@@ -198,7 +198,11 @@ def hint(graph: PropertyGraph, where: str) -> str:
         known = [node.id for node in graph.nodes()]
     if close := closest(where if source in graph else source, known):
         return f"did you mean '{close}'?"
-    return (
-        "expected a component such as 'sip0.cube0.pe0.pe_gemm', a link such as 'host.cpu->fabric.switch0', "
-        "a group such as 'sip0.cube0', or a kind such as 'kind:router_mesh'"
-    )
+    component = next((node for node in _components(graph) if component_kind(node).rates), None)
+    link = next(iter(graph.edges("LINK")), None)
+    groups = (node.id for node in graph.nodes() if not node.properties["impl"])
+    group = next((one for one in groups if any(graph.out_edges(one, "CONTAINS"))), None)
+    examples = [("a component", component and component.id), ("a link", link and link.id), ("a group", group)]
+    kind = f"{KIND}{component.properties['kind'] if component else 'router_mesh'}"
+    said = ", ".join(f"{what} such as '{name}'" for what, name in (*examples, ("a kind", kind)) if name)
+    return f"expected {said}"
