@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernbench.errors import ConfigError, UsageError
 from kernbench.kinds import Traffic
-from kernbench.pgraph import PropertyGraph
+from kernbench.pgraph import PropertyGraph, flat
 
 if TYPE_CHECKING:
     from kernbench.topology import TopologySpec
@@ -249,6 +249,28 @@ def topology_counts(graph: PropertyGraph) -> dict[str, dict[str, int]]:
     components = Counter(str(node.properties["kind"]) for node in graph.nodes() if node.properties["impl"])
     links = Counter(str(edge.properties["kind"]) for edge in graph.edges("LINK"))
     return {"components": dict(components.most_common()), "links": dict(links.most_common())}
+
+
+def topology_differences(old: PropertyGraph, new: PropertyGraph) -> list[dict[str, Any]]:
+    """In what two machines differ: rows ``what key before after``; what one of them has not is None.
+
+    ``what`` is ``topology``, with keys of the file after its defaults, or ``components`` or ``links``, with
+    how many of a kind there are.
+    """
+    both = []
+    for graph in (old, new):
+        found = {
+            ("topology", key): value for key, value in flat(json.loads(str(graph.properties["spec"]))).items()
+        }
+        for what, counts in topology_counts(graph).items():
+            found |= {(what, kind): count for kind, count in counts.items()}
+        both.append(found)
+    before, after = both
+    return [
+        {"what": what, "key": key, "before": before.get((what, key)), "after": after.get((what, key))}
+        for what, key in {**before, **after}
+        if before.get((what, key)) != after.get((what, key))
+    ]
 
 
 def topology_area(graph: PropertyGraph) -> dict[str, float]:

@@ -138,6 +138,16 @@ def test_route_is_the_way_that_a_message_goes(cli: Cli) -> None:
     assert route["traffic"] == "PE_DMA"
 
 
+def test_a_diff_of_topologies_has_keys_and_numbers_of_parts(cli: Cli) -> None:
+    rows = one_json_value(cli("topology", "diff", "default", "six-sip-torus", "--format", "json").out)
+    found = {(row["what"], row["key"]): (row["before"], row["after"]) for row in rows}
+    assert found["topology", "system.sips"] == (2, 6)
+    assert found["topology", "system.inter_sip.w"] == (None, 3)
+    assert found["components", "m_cpu"] == (32, 96)
+    assert ("topology", "system.flit_bytes") not in found
+    assert one_json_value(cli("topology", "diff", "minimal", "minimal", "--format", "json").out) == []
+
+
 def test_cypher_without_a_run_asks_the_history_where_it_can(cli: Cli) -> None:
     cli(*RUN)
     cli(*RUN)

@@ -12,6 +12,7 @@ from kernbench.api.topologies import (
     check_routes,
     topology_area,
     topology_counts,
+    topology_differences,
     topology_overrides,
     topology_schema,
 )
@@ -30,6 +31,7 @@ command = LazyGroup(
     entries={
         "check": Entry(f"{_HERE}.topology:check", "Validate a topology file."),
         "show": Entry(f"{_HERE}.topology:show", "Count its parts, or show the route between two of them."),
+        "diff": Entry(f"{_HERE}.topology:diff", "Say in what two topologies differ."),
         "schema": Entry(f"{_HERE}.topology:schema", "Print the JSON Schema of topology files, for editors."),
         "diagram": Entry(f"{_HERE}.topology_diagram", "Draw it, on request with a run's utilisation."),
     },
@@ -68,6 +70,17 @@ def check(file: str, topo: dict[str, str], components: str | None, fmt: str) -> 
     else:
         row = facts | {"warnings": "; ".join(found)}
         emit(fmt, facts | {"warnings": found}, list(row), [list(row.values())])
+
+
+@click.command("diff", cls=Command, examples=["kernbench topology diff default six-sip-torus"])
+@click.argument("old", metavar="A", shell_complete=completion.topologies)
+@click.argument("new", metavar="B", shell_complete=completion.topologies)
+@format_option
+def diff(old: str, new: str, fmt: str) -> None:
+    """Say in what the topologies A and B differ: keys, after defaults, and numbers of parts of each kind."""
+    rows = topology_differences(*(kb.load_topology(topology_file(file)) for file in (old, new)))
+    columns = ("what", "key", "before", "after")
+    emit(fmt, rows, columns, [[row[column] for column in columns] for row in rows])
 
 
 @click.command("schema", cls=Command, examples=["kernbench topology schema > topology.schema.json"])
