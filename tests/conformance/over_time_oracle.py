@@ -185,7 +185,7 @@ def bandwidth(
         (low, kind): (len(links), moved, sum(link["bw_gbs"] for link, _ in links))
         for kind, links in of.items()
         for number, (low, _) in enumerate(cuts)
-        if (moved := sum(moved[number] for _, moved in links)) > 0
+        if (moved := sum(moved[number] for _, moved in links)) > 1e-6  # else what sums leave
     }
 
 

@@ -80,7 +80,9 @@ class Report(Instrument):
 
     def op_done(self, op: Op) -> None:
         if op.kind != "tile":
-            copied = Op(op.id, op.kind, op.name, op.inputs, op.output, dict(op.params), op.component)
+            copied = Op(
+                op.id, op.kind, op.name, op.inputs, op.output, dict(op.params), component=op.component
+            )
             copied.launch, copied.after, copied.order = op.launch, op.after, op.order
             self.ops.append(copied)
 
