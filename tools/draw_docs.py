@@ -1,4 +1,4 @@
-"""Draws the pictures of the documentation that are no output of a command: ``make pictures``.
+"""Draws those pictures of the documentation that no command writes: ``make pictures``.
 
 The machine as the front page shows it, the way from a YAML file to an answer, and a loop of a Triton kernel with one stage and with
 three. The ground is transparent; text stands on

@@ -42,7 +42,7 @@ def save_question(
 
     folders = question_folders(queries)
     if not folders:
-        raise UsageError(f"there is no folder for questions of your own; set ${QUERIES_VARIABLE} to one")
+        raise UsageError(f"no folder is set for your own questions; set ${QUERIES_VARIABLE}")
     if not re.fullmatch(r"[\w-]+/[\w-]+", name):
         raise UsageError(f"'{name}' is not a name of the form topic/name")
     if name in asking.library(queries):

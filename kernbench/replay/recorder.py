@@ -98,7 +98,7 @@ class Recorder(StageRows):
         self.command_count = 0
         self.command_words = self.commands.width
         self.part_words = _PART.count(":")
-        """Values of eight bytes of a part, and of what stands before the parts."""
+        """How many eight-byte values a part has, and how many precede the parts."""
         self.head_words = self.command_words - 3 * self.part_words
 
     def __len__(self) -> int:
@@ -204,7 +204,7 @@ class Recorder(StageRows):
         return self.command_count - 1
 
     def form(self, site: CallSite, op: Op) -> int:
-        """The number of what is alike for all calls of ``site``, of which ``op`` is one."""
+        """The number of the record that all calls of ``site`` share; ``op`` is one of them."""
         codes, (fetch, work, store), output = self.codes, site.plan.stages, op.output
         assert output is not None
         operands = (*op.inputs, output)

@@ -57,7 +57,7 @@ def part_of(whole: Node, kind: str) -> Properties:
 
 
 def add_part(graph: PropertyGraph, name: str, shared: Properties, whole: str) -> None:
-    """Add a part of the wired component ``whole``; ``shared`` is what it has beside its name."""
+    """Add a part of the wired component ``whole``; ``shared`` holds its properties other than the name."""
     put(graph, Node(name, COMPONENT_KINDS[str(shared["kind"])].labels, {**shared, "name": name}), whole)
 
 
