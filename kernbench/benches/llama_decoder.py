@@ -67,10 +67,11 @@ def run(torch: Context) -> None:
             "bench 'llama-decoder' needs address_model va or la: a PE reads from several memories at once"
         )
     shape = MachineShape.of(torch.graph)
-    for name in ("kv_heads", "ffn"):
-        if getattr(model, name) % ranks:
+    for name in ("kv_heads", "heads", "ffn"):
+        of = getattr(model, name)
+        if of % ranks and not (name == "kv_heads" and ranks % of == 0):
             raise UsageError(
-                f"bench 'llama-decoder': {model.name} has {name} = {getattr(model, name)}, which {ranks} "
+                f"bench 'llama-decoder': {model.name} has {name} = {of}, which {ranks} "
                 "packages cannot share; select fewer with --device"
             )
     pes = sorted({count for sip in range(shape.sips) for count in shape.pes_of(sip)})
@@ -83,7 +84,7 @@ def run(torch: Context) -> None:
         print(f"llama-decoder: {model.name}: {note}", file=sys.stderr)
     share = Share(
         model.heads // ranks,
-        model.kv_heads // ranks,
+        max(1, model.kv_heads // ranks),
         model.head_dim,
         model.hidden,
         model.ffn // ranks,
@@ -141,10 +142,18 @@ class _Values:
         self.caches = [activations(rng, cached, "f16") for _ in range(layers)]
 
     def share(self, layer: int, rank: int, ranks: int) -> tuple[dict[str, Any], Any]:
-        """What a rank has of a layer: columns of weights, rows of o and down, its heads of the cache."""
-        axis = {"o": 0, "down": 0}
-        own = {n: np.split(w, ranks, axis.get(n, 1))[rank] for n, w in self.weights[layer].items()}
-        return own, np.split(self.caches[layer], ranks, 2)[rank]
+        """What a rank has of a layer: columns of weights, rows of o and down, its heads of the cache.
+
+        Where there are more ranks than heads of keys, several have the same one.
+        """
+
+        def of(whole: Any, axis: int, parts: int = ranks) -> Any:
+            return np.split(whole, parts, axis)[rank * parts // ranks]
+
+        kv = min(ranks, self.model.kv_heads)
+        how = {"o": (0, ranks), "down": (0, ranks), "k": (1, kv), "v": (1, kv)}
+        own = {n: of(w, *how.get(n, (1, ranks))) for n, w in self.weights[layer].items()}
+        return own, of(self.caches[layer], 2, kv)
 
     def expected(self) -> Any:
         """Vectors of the tokens after the last layer."""

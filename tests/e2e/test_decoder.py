@@ -24,6 +24,9 @@ LARGE = [
     ("default", "sip:0", {"phase": "prefill", "tokens": 100}),
     ("default", "all", {"phase": "prefill", "tokens": 40}),
     ("two-kinds", "sip:0", {"phase": "prefill", "tokens": 40}),
+    ("tray-8", "all", {"batch": 1, "kv": 9}),
+    ("tray-8", "all", {"batch": 3, "kv": 9}),
+    ("tray-8", "all", {"phase": "prefill", "tokens": 17}),
 ]
 
 
@@ -83,10 +86,31 @@ def test_time_is_that_of_lines_of_the_kernels():
     assert {"decode.py", "online.py"} <= files
 
 
-def test_heads_that_packages_cannot_share_are_refused():
-    params = {"model": "mistral-7b", "resident": True}
-    with pytest.raises(UsageError, match=r"kv_heads = 8, which 6 packages cannot share; select fewer"):
-        kb.run("llama-decoder", "six-sip-torus", device="all", params=params, trace=False)
+TINY = {"sip.cube_mesh.w": 1, "sip.cube_mesh.h": 1, "cube.pes.count": 2}
+
+
+@pytest.mark.parametrize("phase", ["decode", "prefill"])
+def test_packages_beyond_the_heads_of_keys_share_them(tmp_path, phase):
+    """Of 6 packages three have the same one of two heads of keys; 3 packages are no multiple of it."""
+    path = tmp_path / "config.json"
+    sizes = {"num_key_value_heads": 2, "num_hidden_layers": 3, "head_dim": 16, "intermediate_size": 192}
+    path.write_text(json.dumps({**ODD, **sizes}))
+    params = {"phase": phase, "config": str(path), "tokens": 5, "kv": 5, "batch": 3}
+    _right(kb.load_topology("default", {**TINY, "system.sips": 6}), "all", params)
+    with pytest.raises(UsageError, match=r"kv_heads = 2, which 3 packages cannot share"):
+        _right(kb.load_topology("default", {**TINY, "system.sips": 3}), "all", params)
+
+
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [({}, "kv_heads = 8"), ({"num_attention_heads": 9, "num_key_value_heads": 3}, "heads = 9")],
+)
+def test_heads_that_packages_cannot_share_are_refused(tmp_path, changes, word):
+    path = tmp_path / "config.json"
+    sizes = {**ODD, "num_attention_heads": 32, "num_key_value_heads": 8, "num_hidden_layers": 1}
+    path.write_text(json.dumps({**sizes, **changes}))
+    with pytest.raises(UsageError, match=rf"has {word}, which 6 packages cannot share; select fewer"):
+        kb.run("llama-decoder", "six-sip-torus", device="all", params={"config": str(path)}, trace=False)
 
 
 def test_a_machine_whose_cubes_differ_is_refused():

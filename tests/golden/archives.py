@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 GOLDEN = Path(__file__).with_name("archives.json")
-SHIPPED = ("default", "minimal", "six-sip-torus", "tray-16")
+SHIPPED = ("default", "minimal", "six-sip-torus", "tray-8", "tray-16")
 SMALL = {"system.sips": 2, "sip.cube_mesh.w": 2, "sip.cube_mesh.h": 1, "cube.pes.count": 4}
 TOPOLOGIES: dict[str, tuple[str, dict[str, Any]]] = {
     **{name: (name, {}) for name in SHIPPED},
@@ -79,6 +79,7 @@ SLOW = (
     "tp-mlp on small-one-to-one",
     "va-offset-verify on default",
     "topology six-sip-torus",
+    "topology tray-8",
     "topology tray-16",
 )
 """Cases that take longer than a developer waits."""

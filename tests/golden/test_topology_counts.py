@@ -16,7 +16,7 @@ from kernbench.topology import compile_topology, load
 
 GOLDEN = Path(__file__).with_name("topology_counts.json")
 SMALL = ("as-recorded", "default", "minimal", "six-sip-torus")
-LARGE = ("tray-16",)
+LARGE = ("tray-8", "tray-16")
 
 
 def counts(name: str) -> dict[str, Any]:

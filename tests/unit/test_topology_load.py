@@ -81,6 +81,7 @@ def test_every_field_is_described() -> None:
         ("default", 2, 16, 8, (2, 1)),
         ("minimal", 1, 1, 1, (1, 1)),
         ("six-sip-torus", 6, 16, 8, (3, 2)),
+        ("tray-8", 8, 16, 8, (8, 1)),
         ("tray-16", 16, 16, 8, (4, 4)),
     ],
 )
