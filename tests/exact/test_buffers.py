@@ -212,8 +212,17 @@ def test_fixed_priority_takes_the_first_input() -> None:
     assert order == [1, 1, 0, 0]
 
 
+BUFFERED = ["buffers", "virtual channels", "buffers, one to one", "buffers, pipelined"]
+
+
+@pytest.mark.parametrize("name", BUFFERED)
+def test_flits_of_messages_that_a_node_sends_side_by_side_go_to_their_own(name: str) -> None:
+    """A memory answers several reads at once: in its own queue flits of others come between."""
+    Agreement().compare(name, patterned("merge", 0, 24, 3000))
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["buffers", "virtual channels", "buffers, one to one", "buffers, pipelined"])
+@pytest.mark.parametrize("name", BUFFERED)
 @pytest.mark.parametrize("seed", range(3))
 def test_long_queues_with_every_invariant(name: str, seed: int) -> None:
     for pattern in ("merge", "hot spots", "crossing", "all to all"):

@@ -10,6 +10,7 @@ import heapq
 import itertools
 from dataclasses import dataclass, field
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -176,3 +177,15 @@ def test_loaded_fabric_agrees_with_explicit_queues(case: Case) -> None:
             if pair in set(zip((m.source, *m.via), (*m.via, m.target), strict=True))
         ]
         assert (link.bytes, link.transactions) == (sum(crossing), len(crossing))
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_message_without_a_link_is_refused(streamed: bool) -> None:
+    clock = Clock()
+    fabric, here = Fabric(clock, FLIT), _End("here", 0.0, clock)
+    path = path_over([here], [])
+    packet = Packet(Transaction(0, "write", "here", "here", FLIT, 0.0, path), path, FLIT, FLIT)
+    if streamed:
+        fabric.stream(packet, [1.0])
+    with pytest.raises(IndexError, match="a message of write has no link to be sent over"):
+        clock.run() if streamed else fabric.send(packet)

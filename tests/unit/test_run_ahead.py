@@ -101,3 +101,12 @@ def test_a_wrong_number_of_stages_is_an_error_of_the_call(stages: Any) -> None:
     for keys in ({}, AHEAD):
         with pytest.raises(KernBenchError, match="num_stages"):
             run(product, stages, keys)
+
+
+@pytest.mark.parametrize("keys", [{}, AHEAD])
+def test_an_address_without_memory_is_an_error_of_the_call(keys: dict[str, Any]) -> None:
+    def kernel(a: Any, out: Any, tl: Any) -> None:
+        tl.load(1 << 50, (4,), "f32")
+
+    with pytest.raises(KernBenchError, match=r"at [0-9.]+ ns.*tl\.load.*0x4000000000000"):
+        kb.run_kernel(kernel, A, out=A, topology=kb.load_topology("minimal", keys))

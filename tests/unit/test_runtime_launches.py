@@ -192,6 +192,30 @@ def test_a_failed_launch_ends_with_what_its_kernels_had_started(streamed):
     assert np.unique([z.numpy(), w.numpy()]).tolist() == [7]
 
 
+def test_a_failed_launch_is_over_no_earlier_than_its_composites():
+    """What they still write would else change memory behind the answer."""
+
+    def composite(x, y, fails, tl):
+        done = tl.composite("exp", x.local, None, y.local)
+        if fails:
+            raise ValueError("by design")
+        tl.wait(done)
+
+    ends = []
+    for fails in (0, 1):
+        torch = make("minimal")
+        x, y = torch.zeros(64, 64, dtype="f32"), torch.zeros(64, 64, dtype="f32")
+        torch.wait_all()
+        launch = torch.launch("composite", composite, x, y, fails, failure_policy="run_on")
+        if fails:
+            with pytest.raises(LaunchError, match="by design"):
+                launch.wait()
+        else:
+            launch.wait()
+        ends.append(launch.record.t_done)
+    assert ends[0] == ends[1]
+
+
 def test_what_is_not_there():
     torch = make("minimal")
     with pytest.raises(AttributeError, match="torch has no 'cuda'"):
