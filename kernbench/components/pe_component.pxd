@@ -33,6 +33,8 @@ cdef class PeComponent(Component):
     cdef dict _siblings, _of_stage, _inward, _outward
     cdef PeComponent _feeder
     cdef bint _own
+    cdef readonly object of_pe
+    cdef readonly bint in_registers
 
     cpdef Component sibling(self, object part)
     cpdef object accept(self, Token token)
@@ -55,4 +57,5 @@ cdef class PeComponent(Component):
     cpdef object hand(self, PeComponent following, Token token)
     @cython.locals(nbytes="long long", link=Link, gbs=double)
     cdef double _data_across(self, Stage fetched, Stage stored, Component following) except? -1.0
+    cdef long long through_tcm(self, Stage stage) except -1
     cdef tuple _between(self, Component following, bint write)

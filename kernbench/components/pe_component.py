@@ -98,6 +98,11 @@ class PeComponent(Component):
         self._outward: dict[Component, tuple[Link, float]] = {}
         """See :meth:`_between`."""
         self._own = is_users_class(type(self))
+        graph, pe = system.graph, node.id.rpartition(".")[0]
+        self.of_pe = graph.node(pe).properties if pe in graph else {}
+        """What its PE says of itself as a whole."""
+        self.in_registers = self.of_pe.get("operands") == "registers"
+        """Operands do not pass the TCM, but for those of products."""
 
     def sibling(self, part: str) -> Component:
         """The component ``part`` of the same PE, for instance ``"pe_mmu"``."""
@@ -249,17 +254,21 @@ class PeComponent(Component):
         TCM takes them. Both cut through, so a link as fast as the TCM's port adds no time.
         """
         now = self.clock.time
-        if fetched.kind == "FETCH" and fetched.nbytes:
-            nbytes = fetched.nbytes
+        if fetched.kind == "FETCH" and self.through_tcm(fetched):
+            nbytes = self.through_tcm(fetched)
             link, gbs = self._inward.get(following) or self._between(following, False)
             across = link.stream(now - nbytes / gbs, nbytes)
-        elif stored.kind == "STORE" and stored.nbytes:
-            nbytes = stored.nbytes
+        elif stored.kind == "STORE" and self.through_tcm(stored):
+            nbytes = self.through_tcm(stored)
             link, gbs = self._outward.get(following) or self._between(following, True)
             across = link.stream(now, nbytes) - nbytes / gbs
         else:
             return now
         return across if across > now and link.bw_gbs < gbs else now
+
+    def through_tcm(self, stage: Stage) -> int:
+        """Bytes of a FETCH or STORE that pass the TCM."""
+        return stage.nbytes - stage.registers if self.in_registers else stage.nbytes
 
     def _between(self, following: Component, write: bool) -> tuple[Link, float]:
         """The link to ``following``, and what the TCM and its link to PE_FETCH_STORE move, GB/s."""

@@ -7,6 +7,7 @@ cimport cython
 cdef class PeFetchStore(PeComponent):
     cdef readonly PeTcm _tcm
 
+    @cython.locals(stage=Stage)
     cpdef object accept(self, Token token)
     @cython.locals(stage=Stage)
     cpdef object go_on(self, Token token)

@@ -65,7 +65,7 @@ def accumulate(tl: Issuer, x: TensorHandle, y: TensorHandle, total: TensorHandle
     inputs = (x.operand(), y.operand(), total.operand())
     in_bytes = x.nbytes + y.nbytes + total.nbytes
     op = tl._new("gemm", "dot_acc", inputs, (m, n), total.dtype, site.params, in_bytes + total.nbytes)
-    tl._send(Gemm(op, tile_plans.gemm(m, k, n, in_bytes, total.nbytes)))
+    tl._send(Gemm(op, tile_plans.gemm(m, k, n, in_bytes, total.nbytes, total.nbytes)))
     return tl._result(op, total._block)
 
 

@@ -23,7 +23,7 @@ _KINDS = (
     ComponentKind(kind="tray", name="tray", form=Form.GROUP),
     ComponentKind(kind="sip", name=_SIP, form=Form.GROUP, fill="#f7f8f9"),
     ComponentKind(kind="cube", name=_CUBE, form=Form.GROUP, fill="#fafbfc"),
-    ComponentKind(kind="pe", name=_PE, form=Form.GROUP, fill=_ORANGE),
+    ComponentKind(kind="pe", name=_PE, form=Form.GROUP, switches=("operands",), fill=_ORANGE),
     ComponentKind(
         kind="host_cpu",
         name="host.cpu",

@@ -63,7 +63,7 @@ class ComponentKind:
     properties: tuple[str, ...] = ()
     """Properties of its nodes beyond those that every node has."""
     switches: tuple[str, ...] = ()
-    """Keys that are false unless a file says otherwise: a node has the property where it is true."""
+    """Keys that are off unless a file says otherwise: a node has the property where it says something."""
     rates: tuple[str, ...] = ()
     """Properties that an override of its speed multiplies."""
     times: tuple[str, ...] = ("overhead_ns",)

@@ -48,7 +48,8 @@ class Stage:
 
     ``transfers`` are those of a DMA stage, carried out one after the other; ``nbytes`` what the stage moves;
     ``block`` the (m, k, n) of a GEMM, ``partial`` where the next one adds to the same outputs; ``elements``
-    of a MATH stage, ``name`` its operation.
+    of a MATH stage, ``name`` its operation. ``registers`` are the bytes of FETCH and STORE that stay
+    in registers where the PE keeps operands there.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class Stage:
         elements: int = 0,
         name: str = "",
         partial: bool = False,
+        registers: int = 0,
     ) -> None:
         self.kind = kind
         self.nbytes = nbytes
@@ -70,6 +72,7 @@ class Stage:
         self.label = name or kind.lower()
         """Name of the operation that it is recorded as."""
         self.partial = partial
+        self.registers = registers
 
     @property
     def part(self) -> str:
@@ -139,16 +142,21 @@ class PlannedEpilogue:
 
 
 @lru_cache(maxsize=1024)
-def gemm(m: int, k: int, n: int, in_bytes: int, out_bytes: int) -> TilePlan:
-    """The plan of a product of operands in TCM: FETCH, GEMM, STORE."""
-    return TilePlan((Stage("FETCH", in_bytes), Stage("GEMM", block=(m, k, n)), Stage("STORE", out_bytes)))
+def gemm(m: int, k: int, n: int, in_bytes: int, out_bytes: int, sum_bytes: int = 0) -> TilePlan:
+    """The plan of a product of operands in TCM: FETCH, GEMM, STORE. ``sum_bytes``: of sums added to."""
+    fetch = Stage("FETCH", in_bytes, registers=sum_bytes)
+    return TilePlan((fetch, Stage("GEMM", block=(m, k, n)), Stage("STORE", out_bytes, registers=out_bytes)))
 
 
 @lru_cache(maxsize=1024)
 def math(name: str, elements: int, in_bytes: int, out_bytes: int) -> TilePlan:
     """The plan of a math operation on operands in TCM: FETCH, MATH, STORE."""
     stage = Stage("MATH", elements=elements, name=name)
-    return TilePlan((Stage("FETCH", in_bytes), stage, Stage("STORE", out_bytes)))
+    fetch, store = (
+        Stage("FETCH", in_bytes, registers=in_bytes),
+        Stage("STORE", out_bytes, registers=out_bytes),
+    )
+    return TilePlan((fetch, stage, store))
 
 
 def tile_plans(
@@ -229,7 +237,7 @@ def _tile(
             if step.operand is not None and step.operand.address is not None:
                 reads.append(transfer)
         maths.append(Stage("MATH", 0, (), (0, 0, 0), elements, step.name))
-    stages = [Stage("FETCH", fetch), work, *maths]
+    stages = [Stage("FETCH", fetch, registers=fetch if b is None else 0), work, *maths]
     return _with_transfers(reads, stages, to_out if last_k else None, out.address)
 
 
@@ -245,7 +253,7 @@ def _with_transfers(
     writes = 0
     if write is not None:
         buffers += write.nbytes
-        stages.append(Stage("STORE", write.nbytes))
+        stages.append(Stage("STORE", write.nbytes, registers=write.nbytes))
         if out_address is not None:
             writes = 1
             stages.append(Stage("DMA_WRITE", write.nbytes, (write,)))

@@ -169,7 +169,7 @@ def component(
     values |= own or {}
     found = {"impl": section.impl or f"builtin.{kind.kind}", "overhead_ns": section.overhead_ns}
     found |= {key: values[key] for key in kind.properties}
-    found |= {key: True for key in kind.switches if values[key]}
+    found |= {key: values[key] for key in kind.switches if values[key]}
     return {**found, **(own or {}), **section.attributes}
 
 

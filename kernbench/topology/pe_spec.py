@@ -14,6 +14,10 @@ MAX_TCM_BYTES = 2 << 20
 """Budget of PE_TCM in a physical address (ADR-0001 D2.3.3)."""
 
 
+OFF = {"": ("operands",), "pe_cpu": ("run_ahead",)}
+"""Keys of a PE, and of its parts, that are no part of a machine which leaves them as they are."""
+
+
 class Links(Section):
     """Bandwidths of the links of a PE."""
 
@@ -197,6 +201,12 @@ class PeIpcq(Part):
 
 class Pe(Section):
     """A processing element and its parts."""
+
+    operands: Literal["tcm", "registers"] = Field(
+        default="tcm",
+        description="registers: operands and results of MATH, and sums and results of products, pass no port "
+        "of the TCM, whose scratch still has room for them",
+    )
 
     links: Links = section("bandwidths of the PE's links")
     pe_cpu: PeCpu = section("control processor")

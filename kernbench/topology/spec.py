@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PrivateAttr
@@ -30,7 +31,7 @@ from kernbench.topology.fields import (
 from kernbench.topology.marked_yaml import Path as KeyPath
 from kernbench.topology.mesh import CubeLayout, Zone, layout
 from kernbench.topology.overrides import Override
-from kernbench.topology.pe_spec import Pe
+from kernbench.topology.pe_spec import OFF, Pe
 from kernbench.topology.shapes.model import Block, Connect, Wire
 
 MAX_SIPS = 256
@@ -362,8 +363,13 @@ class TopologySpec(Section):
             del content["faults"]
         if self.built == Built():
             del content["built"]
-        if not self.pe.pe_cpu.run_ahead:
-            del content["pe"]["pe_cpu"]["run_ahead"]
+        for part, keys in OFF.items():
+            said, plain, of_part = self.pe, _usual_pe(), content["pe"]
+            if part:
+                said, plain, of_part = getattr(said, part), getattr(plain, part), of_part[part]
+            for key in keys:
+                if getattr(said, key) == getattr(plain, key):
+                    del of_part[key]
         if links := self.link_parts():
             content["links"] = links
         if energy := self.energy_figures():
@@ -384,6 +390,11 @@ class TopologySpec(Section):
         if self.built.on == "nothing" or not self.parts:
             return self.built.on == "this"
         return "tray" in [use.get("block") if isinstance(use, dict) else use for use in self.parts.values()]
+
+
+@cache
+def _usual_pe() -> Pe:
+    return TopologySpec.model_validate({"name": "usual"}).pe
 
 
 def schema() -> dict[str, Any]:

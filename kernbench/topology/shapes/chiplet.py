@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 
-from kernbench.kinds import PE_PARTS, TRANSLATORS
+from kernbench.kinds import COMPONENT_KINDS, PE_PARTS, TRANSLATORS
 from kernbench.pgraph import Properties
 from kernbench.topology.cube_spec import Hbm
 from kernbench.topology.dram import table
 from kernbench.topology.mesh import Cell
-from kernbench.topology.shapes.rows import Rows
+from kernbench.topology.shapes.rows import Rows, Sort
 from kernbench.topology.shapes.sections import ORIGIN, SIDES, Sections, group, varied
 
 INTERNAL_LINKS = (
@@ -34,7 +34,8 @@ INTERNAL_LINKS = (
 def pe(file: Sections) -> Rows:
     """A PE: its parts, wired to each other."""
     made, spec = Rows(level="pe"), file.spec.pe
-    made.add("", group("pe"), ORIGIN)
+    said: Properties = {} if spec.operands == "tcm" else {"operands": spec.operands}
+    made.add("", Sort(COMPONENT_KINDS["pe"], {**group("pe").properties, **said}), ORIGIN)
     kinds = {part: part for part in PE_PARTS} | {"pe_mmu": TRANSLATORS[file.spec.system.address_model]}
     parts = {
         part: made.add(kind, file.sort(kind, getattr(spec, kind)), ORIGIN) for part, kind in kinds.items()
