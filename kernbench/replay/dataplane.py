@@ -151,7 +151,7 @@ class DataPlane(Instrument):
                 self._values[output.handle] = value
         if self._replay is not None:
             self._replay.add(op, dependencies)
-        else:
+        elif output is not None and output.regions:
             op.params.pop("data", None)  # memory has it
         if self._uses_left:
             for operand in op.inputs:

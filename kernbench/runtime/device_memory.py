@@ -60,6 +60,8 @@ class DeviceMemory:
         self._addresses = machine.addresses
         graph = machine.graph
         self.model = address_model(graph.properties["address_model"])
+        self.interleaved = bool(graph.properties.get("interleave"))
+        """Whether PEs share memory, so that it does not matter which of them a tensor is said to lie on."""
         self._shape = MachineShape.of(graph)
         self._pes: dict[Place, PeAllocator] = {}
         self._shared: dict[int, FreeList] = {}

@@ -128,7 +128,8 @@ def submit(
 ) -> LaunchHandle:
     """Check a launch, wait until its tensors are mapped and written, and send it.
 
-    It runs on every PE that holds a shard of one of its tensors, but not where its part of one is empty. A
+    It runs on every PE that holds a shard of one of its tensors, but not where its part of one is empty; a
+    grid whose tensors lie on one PE of interleaved memory on all PEs there, one for each block at most. A
     mistake is a :class:`UsageError` (or :class:`KernelError` where arguments do not fit the kernel) before
     anything is sent.
     """
@@ -151,6 +152,9 @@ def submit(
     targets = sorted(
         {shard.place for tensor in tensors for shard in tensor.allocation.shards}.difference(without)
     )
+    blocks = getattr(kernel, "blocks", 0)
+    if blocks and len(targets) == 1 and all(tensor.is_interleaved for tensor in tensors):
+        targets = sorted(set.intersection(*(set(tensor.kernel_arg.placements) for tensor in tensors)))[:blocks]
     if not targets:
         raise UsageError(f"launch '{name}': no tensor argument, so no PE to run on; pass at least one tensor")
     if failure_policy not in FAILURE_POLICIES:

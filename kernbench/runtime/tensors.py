@@ -179,6 +179,11 @@ class Tensor:
         raise UsageError(f"tensor '{self.name}': a tensor has no truth value; read it with numpy() first")
 
     @property
+    def is_interleaved(self) -> bool:
+        """Whether it lies in memory that the PEs of its chiplet share."""
+        return self.allocation.memory == "hbm" and self._storage.memory.interleaved
+
+    @property
     def launch(self) -> Callable[..., Any]:
         """Starts a kernel on the machine that the tensor is on: its context's ``launch``."""
         return self._storage.launch

@@ -175,6 +175,7 @@ class BlockKernel:
         self.pointed = pointed
         self.kernel = kernel
         self.grid = grid
+        self.blocks = math.prod(grid)
         self.residents = residents
         self.language = type("TritonLanguage", (TritonLanguage,), {"stages": stages})
         x, y, z = grid

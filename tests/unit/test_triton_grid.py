@@ -241,3 +241,42 @@ def test_a_placement_gives_right_numbers_or_is_refused(
         assert (done.output == 2 * x).all()
     assert refused or how != "replicate"
     assert not refused or how != "row_wise" or "apart in the pa address model" in refused
+
+
+@pytest.mark.parametrize("model", ["va", "pa", "la"])
+@pytest.mark.parametrize(("blocks", "pes"), [(3, 3), (8, 8), (20, 8)])
+def test_a_grid_runs_on_all_pes_that_share_the_memory(model: str, blocks: int, pes: int) -> None:
+    x = np.arange(16.0 * blocks, dtype=np.float32)
+    topology = kb.load_topology("default", {"memory.interleave": "chiplet", "system.address_model": model})
+    done = kb.run_kernel(
+        doubled[(blocks,)],
+        x,
+        out=np.zeros_like(x),
+        topology=topology,
+        n=x.size,
+        B=16,
+        dp=DPPolicy(num_cubes=1, num_pes=1),
+    )
+    assert (done.output == 2 * x + 3).all()
+    assert done.run.launches[0]["pes"] == pes
+
+
+@triton.jit
+def lower(x, out, B: tl.constexpr):
+    at = tl.arange(0, B)
+    block = tl.load(x + at[:, None] * B + at[None, :])
+    tl.store(out + at[:, None] * B + at[None, :], tl.where(at[:, None] >= at[None, :], block, 0.0))
+
+
+def test_masks_of_indices_need_no_trace() -> None:
+    ends = []
+
+    def bench(torch: Any) -> None:
+        x = torch.empty(8, 8, dtype="f32")
+        handle = lower[(1,)](x, torch.empty(8, 8, dtype="f32"), 8)
+        handle.wait()
+        ends.append(handle.record.t_done)
+
+    for trace in (False, True):
+        kb.run(bench, trace=trace, store="memory:")
+    assert ends[0] == ends[1]
