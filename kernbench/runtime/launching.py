@@ -154,7 +154,8 @@ def submit(
     )
     blocks = getattr(kernel, "blocks", 0)
     if blocks and len(targets) == 1 and all(tensor.is_interleaved for tensor in tensors):
-        targets = sorted(set.intersection(*(set(tensor.kernel_arg.placements) for tensor in tensors)))[:blocks]
+        reaching = (set(tensor.kernel_arg.placements) for tensor in tensors)
+        targets = sorted(set.intersection(*reaching))[:blocks]
     if not targets:
         raise UsageError(f"launch '{name}': no tensor argument, so no PE to run on; pass at least one tensor")
     if failure_policy not in FAILURE_POLICIES:
