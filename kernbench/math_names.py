@@ -5,6 +5,7 @@ Their meanings are in :mod:`kernbench.replay.math_ops` and :mod:`kernbench.repla
 
 from __future__ import annotations
 
+REDUCTIONS = ("argmax", "argmin", "sum", "max", "min")
 MATH_NAMES = (
     *("exp", "log", "sqrt", "exp2", "log2", "rsqrt", "tanh", "erf", "sigmoid", "cos", "sin"),
     *("floor", "ceil", "cast", "abs", "neg", "add", "sub", "mul", "div", "pow", "floordiv", "mod"),
@@ -12,9 +13,11 @@ MATH_NAMES = (
     *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "logical_not"),
     *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
     *("maximum", "minimum", "fma", "clamp", "where", "softmax", "cumsum", "cumprod", "broadcast_to"),
-    *("argmax", "argmin", "sum", "max", "min"),
+    *REDUCTIONS,
 )
 """Operations of kernels."""
 
+ANY = "*"
+"""In a table: all operations that it does not name."""
 EPILOGUE_NAMES = ("bias", "relu", "gelu", "silu", "scale", "dequant", "residual")
 """Operations of a composite's epilogue beyond those."""

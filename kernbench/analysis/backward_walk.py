@@ -43,7 +43,8 @@ class OperationWalk:
         track.to(work.t_start, "compute", work.component, work.label)
         if work.t_start > work.t_ready:
             for holder in self.index.after(work, "slot"):
-                if abs(holder.t_end - work.t_start) <= CLOSE_NS:
+                # A latency goes on when the slot is free.
+                if holder.t_start < work.t_start <= holder.t_end + CLOSE_NS:
                     return holder
             track.to(work.t_ready, "dependency", work.component, work.label)
         return None

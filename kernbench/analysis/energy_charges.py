@@ -23,6 +23,7 @@ from kernbench.dtypes import DTYPES, SIZES
 from kernbench.errors import UsageError
 from kernbench.kinds import LINK_KINDS
 from kernbench.pgraph import TopologyRecord, further_link_properties
+from kernbench.program.math_rates import MathRates, passes_of
 from kernbench.topology.energy import Figures
 
 Ints = NDArray[np.int64]
@@ -202,7 +203,7 @@ def _macs(tables: Mapping[str, pa.Table], machine: ChargedMachine) -> Charges:
 
 
 def _math(tables: Mapping[str, pa.Table], machine: ChargedMachine) -> Charges:
-    """MATH: elements times passes; all lanes each cycle of a composite's stages, which have no shapes."""
+    """MATH: elements times passes; of a composite's stages, which have no shapes, what their time was for."""
     op = tables["Op"]
     on = machine.of(op["component"])
     rows = np.flatnonzero(machine.is_kind(on, "pe_math"))
@@ -210,21 +211,22 @@ def _math(tables: Mapping[str, pa.Table], machine: ChargedMachine) -> Charges:
     names = ("number", "parent", "name", "dtype", "t_start", "t_end")
     columns = [op[name].take(pa.array(rows)).to_pylist() for name in names]
     whole = dict(zip(op["number"].to_pylist(), op["dtype"].to_pylist(), strict=True))
-    engines: dict[int, tuple[dict[str, int], float]] = {}
+    engines: dict[int, tuple[dict[str, int], MathRates | None, float, float]] = {}
     pj = []
     for part, (number, parent, name, dtype, start, end) in zip(
         on[rows].tolist(), zip(*columns, strict=True), strict=True
     ):
         if part not in engines:
             has = machine.attributes(part)
-            given = (entry.split("=") for entry in str(has.get("passes", "")).split())
-            lanes = float(has.get("lanes", 0)) * float(has.get("clock_ghz", 0.0))
-            engines[part] = {key: int(n) for key, n in given}, lanes
-        passes, lanes = engines[part]
+            lanes, ghz = float(has.get("lanes", 0)), float(has.get("clock_ghz", 0.0))
+            engines[part] = passes_of(has), MathRates.of(has), ghz, lanes
+        passes, rates, ghz, lanes = engines[part]
         if number in types:
             done = max(math.prod(_shape(shape)) for _, shape, _ in types[number]) * passes.get(name, 1)
         else:
-            done = round((end - start) * lanes)
+            done = round((end - start) * (lanes * ghz))
+            if rates is not None and (rate := rates.find(name, 0, 0)):
+                done = round(((end - start) * ghz - rate[0]) * rate[1]) * passes.get(name, 1)
         pj.append(done * per_op.get(dtype or whole.get(parent, ""), 0.0))
     return _at_ops(op, rows, on[rows], MATH, in_fj(np.array(pj, np.float64)))
 

@@ -10,7 +10,8 @@ cdef class ComputeEngine(PeComponent):
     cdef public Server slot
 
     cpdef double duration_ns(self, Stage stage) except? -1.0
-    @cython.locals(slot=Server, before=Token)
+    cpdef double latency_ns(self, Stage stage) except? -1.0
+    @cython.locals(slot=Server, before=Token, stage=Stage)
     cpdef object accept(self, Token token)
     cpdef object go_on(self, Token token)
 
@@ -24,7 +25,10 @@ cdef class PeGemm(ComputeEngine):
 cdef class PeMath(ComputeEngine):
     cdef long long _lanes
     cdef dict _passes
+    cdef object _rates
     cdef double _latency_cycles, _cycle_ns
 
     @cython.locals(rows="long long", passes="long long")
     cpdef double duration_ns(self, Stage stage) except? -1.0
+    cpdef double latency_ns(self, Stage stage) except? -1.0
+    cdef object _rate(self, Stage stage)

@@ -8,6 +8,7 @@ from kernbench.components.pe_component import PeComponent, Token
 from kernbench.components.system import System
 from kernbench.pgraph import Node
 from kernbench.program.dataflows import MatrixEngine
+from kernbench.program.math_rates import MathRates, Rate, passes_of
 from kernbench.program.tile_plans import Stage
 from kernbench.sim.server import Server
 from kernbench.sim.times import wrong_answer
@@ -35,12 +36,17 @@ class ComputeEngine(PeComponent):
         """Time in the slot for ``stage``, ns."""
         raise NotImplementedError
 
+    def latency_ns(self, stage: Stage) -> float:
+        """How much later than the slot is free the result is there, ns."""
+        return 0.0
+
     def accept(self, token: Token) -> None:
         """Wait for the slot, work, pass the token on."""
         self.begin_stage(token)
         now = self.clock.time
         slot = self.slot
-        duration = self.duration_ns(token.plan.stages[token.index])
+        stage = token.plan.stages[token.index]
+        duration = self.duration_ns(stage)
         if not 0.0 <= duration < _INFINITY:
             raise wrong_answer(self, "duration_ns", duration)
         duration += self.overhead()
@@ -51,14 +57,14 @@ class ComputeEngine(PeComponent):
             else:
                 token.record.after.append((before.number, "slot"))
         start = slot.occupy(now, duration, token)
-        end = start + duration
+        end = start + duration + self.latency_ns(stage)
         self.arrive(now)
         self.leave(end, 0, duration, start - now)
         token.ready, token.begun = now, start
         self.clock.step_at(end, token, 0)
 
     def go_on(self, token: Token) -> None:
-        """Its time in the slot is over."""
+        """Its time in the slot is over, and its latency."""
         self.end_stage(token, token.ready, token.begun, self.clock.time)
         self.pass_on(token)
 
@@ -83,14 +89,15 @@ class PeGemm(ComputeEngine):
 class PeMath(ComputeEngine):
     """``lanes`` elements a cycle: ``(ceil(elements / lanes) + latency_cycles) * passes / clock_ghz`` ns.
 
-    The topology has a table of passes by operation; an operation that it does not name takes one.
+    The topology has a table of passes by operation; an operation that it does not name takes one. What its
+    tables of cycles name takes those instead (:mod:`kernbench.program.math_rates`).
     """
 
     def __init__(self, node: Node, system: System) -> None:
         super().__init__(node, system)
         self._lanes = self.integer("lanes")
-        entries = (entry.split("=") for entry in str(node.properties["passes"]).split())
-        self._passes = {name: int(passes) for name, passes in entries}
+        self._passes = passes_of(node.properties)
+        self._rates = MathRates.of(node.properties)
         self._latency_cycles = self.number("latency_cycles")
         self._cycle_ns = 1.0 / self.number("clock_ghz")
 
@@ -104,6 +111,17 @@ class PeMath(ComputeEngine):
 
     def duration_ns(self, stage: Stage) -> float:
         """See :meth:`ComputeEngine.duration_ns`."""
+        rate = self._rate(stage)
+        if rate is not None:
+            return stage.elements / rate[1] * self._cycle_ns
         rows = (stage.elements + self._lanes - 1) // self._lanes
         passes = self._passes.get(stage.name, 1)
         return (rows + self._latency_cycles) * passes * self._cycle_ns
+
+    def latency_ns(self, stage: Stage) -> float:
+        """See :meth:`ComputeEngine.latency_ns`."""
+        rate = self._rate(stage)
+        return 0.0 if rate is None else rate[0] * self._cycle_ns
+
+    def _rate(self, stage: Stage) -> Rate | None:
+        return None if self._rates is None else self._rates.find(stage.name, stage.elements, stage.reduced)

@@ -82,17 +82,18 @@ def moving(name: str, of: tuple[int, ...], of_dtype: str, shape: tuple[int, ...]
 def along(name: str, of: tuple[int, ...], of_dtype: str, index: int | None, keep_dims: bool) -> CallSite:
     """The site of calls along axis ``index`` of a tensor, or over all of it."""
     rule = MATH_OPS[name]
-    shape = list(of)
+    shape, reduced = list(of), 0
     if rule.kind == "reduce":
-        for reduced in range(len(of)) if index is None else (index,):
-            shape[reduced] = 1
+        for axis in range(len(of)) if index is None else (index,):
+            shape[axis] = 1
+        reduced = of[-1] if index == len(of) - 1 else math.prod(of)
         if not keep_dims:
             shape = [] if index is None else [*shape[:index], *shape[index + 1 :]]
             shape = shape or [1]
     dtype = promotion.math_result(rule, [of_dtype])
     in_bytes = arguments.nbytes(of, of_dtype)
     params: dict[str, Any] = {"scalars": {}, "axis": index}
-    return by_rule(name, [of_dtype], tuple(shape), dtype, math.prod(of), in_bytes, params)
+    return by_rule(name, [of_dtype], tuple(shape), dtype, math.prod(of), in_bytes, params, reduced)
 
 
 def by_rule(
@@ -103,15 +104,17 @@ def by_rule(
     elements: int,
     in_bytes: int,
     params: dict[str, Any],
+    reduced: int = 0,
 ) -> CallSite:
     """The site of calls of ``name`` on operands of types ``inputs`` and ``in_bytes`` in all.
 
     ``shape`` and ``dtype`` are the result's; PE_MATH works on ``elements``.
+    ``reduced``: see :class:`~kernbench.program.tile_plans.Stage`.
     """
     integers = not any(dtypes.dtype(one).is_float for one in (*inputs, dtype))
     knowable = math.prod(shape) <= KNOWN_ELEMENTS and (integers or MATH_OPS[name].result == "mask")
     out_bytes = arguments.nbytes(shape, dtype)
     if elements > _MOST:  # no scratch has room for that
-        elements, in_bytes = _MOST, min(in_bytes, _MOST)
-    plan = tile_plans.math(name, elements, in_bytes, min(out_bytes, _MOST))
+        elements, in_bytes, reduced = _MOST, min(in_bytes, _MOST), min(reduced, _MOST)
+    plan = tile_plans.math(name, elements, in_bytes, min(out_bytes, _MOST), reduced)
     return CallSite("math", name, shape, dtype, params, out_bytes, plan, knowable)

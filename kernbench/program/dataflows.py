@@ -25,13 +25,23 @@ class MatrixEngine:
     cols: int
     tile: Block
     macs_per_cycle: float
+    fixed_cycles: float = 0.0
+    """Of every block, with whole tiles."""
+    smallest: tuple[int, float, float] = (0, 0.0, 0.0)
+    """Blocks of fewer rows than this many take so many cycles, and multiplications at this rate, instead."""
 
     @classmethod
     def of(cls, properties: Properties) -> MatrixEngine:
         """That of a PE_GEMM with these properties."""
         m, k, n = (int(properties[f"tile_{side}"]) for side in "mkn")
         dataflow, macs = str(properties["dataflow"]), float(properties["macs_per_cycle"])
-        return cls(dataflow, int(properties["rows"]), int(properties["cols"]), (m, k, n), macs)
+        fixed, least, small, rate = (
+            properties.get(key, 0)
+            for key in ("fixed_cycles", "smallest_m", "smallest_fixed", "smallest_macs")
+        )
+        smallest = int(least), float(small), float(rate)
+        rows, cols = int(properties["rows"]), int(properties["cols"])
+        return cls(dataflow, rows, cols, (m, k, n), macs, float(fixed), smallest)
 
     def cycles(self, block: Block, partial: bool = False) -> float:
         """Cycles for ``block``.
@@ -40,10 +50,15 @@ class MatrixEngine:
         without a drain and fill between the two.
         """
         if self.dataflow == "tile":
+            least, fixed, rate = self.smallest
+            if block[0] < least:
+                return fixed + block[0] * block[1] * block[2] / rate
             passes = 1
             for size, tile in zip(block, self.tile, strict=True):
                 passes *= ceil(size / tile)
-            return passes * (self.tile[0] * self.tile[1] * self.tile[2] / self.macs_per_cycle)
+            return self.fixed_cycles + passes * (
+                self.tile[0] * self.tile[1] * self.tile[2] / self.macs_per_cycle
+            )
         way = ARRAYS[self.dataflow]
         folds = ceil(block[way.rows] / self.rows) * ceil(block[way.cols] / self.cols)
         streamed = block[way.streams]

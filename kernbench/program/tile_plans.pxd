@@ -9,7 +9,7 @@ cdef class OperandBytes:
 cdef class Stage:
     cdef readonly object kind, name, label
     cdef readonly tuple transfers, block
-    cdef readonly long long nbytes, elements, registers
+    cdef readonly long long nbytes, elements, registers, reduced
     cdef readonly bint partial
 
 @cython.final

@@ -49,7 +49,7 @@ class Stage:
     ``transfers`` are those of a DMA stage, carried out one after the other; ``nbytes`` what the stage moves;
     ``block`` the (m, k, n) of a GEMM, ``partial`` where the next one adds to the same outputs; ``elements``
     of a MATH stage, ``name`` its operation. ``registers`` are the bytes of FETCH and STORE that stay
-    in registers where the PE keeps operands there.
+    in registers where the PE keeps operands there, ``reduced`` of a reduction the elements that become one.
     """
 
     def __init__(
@@ -62,6 +62,7 @@ class Stage:
         name: str = "",
         partial: bool = False,
         registers: int = 0,
+        reduced: int = 0,
     ) -> None:
         self.kind = kind
         self.nbytes = nbytes
@@ -73,6 +74,7 @@ class Stage:
         """Name of the operation that it is recorded as."""
         self.partial = partial
         self.registers = registers
+        self.reduced = reduced
 
     @property
     def part(self) -> str:
@@ -149,9 +151,9 @@ def gemm(m: int, k: int, n: int, in_bytes: int, out_bytes: int, sum_bytes: int =
 
 
 @lru_cache(maxsize=1024)
-def math(name: str, elements: int, in_bytes: int, out_bytes: int) -> TilePlan:
+def math(name: str, elements: int, in_bytes: int, out_bytes: int, reduced: int = 0) -> TilePlan:
     """The plan of a math operation on operands in TCM: FETCH, MATH, STORE."""
-    stage = Stage("MATH", elements=elements, name=name)
+    stage = Stage("MATH", elements=elements, name=name, reduced=reduced)
     fetch, store = (
         Stage("FETCH", in_bytes, registers=in_bytes),
         Stage("STORE", out_bytes, registers=out_bytes),

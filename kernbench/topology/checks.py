@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 
 from kernbench.hints import did_you_mean
 from kernbench.kinds import COMMON, COMPONENT_KINDS, LINK_KINDS, LINK_PROPERTIES
+from kernbench.math_names import ANY, REDUCTIONS
 from kernbench.topology.cube_spec import HbmZone
 from kernbench.topology.dram import table as dram_table
 from kernbench.topology.energy import wrong as energy_problems
 from kernbench.topology.fields import Part
 from kernbench.topology.marked_yaml import Path
 from kernbench.topology.mesh import Zone, deal, min_height_mm
-from kernbench.topology.pe_spec import ARRAYS, MAX_TCM_BYTES
+from kernbench.topology.pe_spec import ARRAYS, MAX_TCM_BYTES, USUAL_PASSES
 from kernbench.topology.problems import Problem
 from kernbench.topology.spec import MAX_CUBES, MAX_IO_CHIPLETS_PER_SIDE, OF_TRAY, IoChiplet, TopologySpec
 
@@ -35,6 +36,7 @@ def problems(spec: TopologySpec, fields: bool = True) -> list[Problem]:
         *_hbm(spec),
         *_tcm(spec, fields and not spec.parts),
         *_gemm(spec),
+        *_math(spec),
         *_attributes(spec),
         *_links(spec),
         *_energy(spec),
@@ -266,16 +268,47 @@ def _tcm(spec: TopologySpec, fields: bool) -> Iterator[Problem]:
 
 
 def _gemm(spec: TopologySpec) -> Iterator[Problem]:
-    """A tile is made of whole folds of a systolic array."""
+    """A tile is made of whole folds of a systolic array; small blocks have a rate, not above the others'."""
     gemm, path = spec.pe.pe_gemm, ("pe", "pe_gemm")
+    small = gemm.smallest
     if gemm.dataflow == "tile":
+        also: tuple[Path, ...] = ((*path, "smallest"), (*path, "macs_per_cycle"))
+        if not small.m and (small.macs or small.fixed):
+            yield Problem(
+                (*path, "smallest", "m"), "is 0, expected the rows below which blocks are small", also
+            )
+        if small.m and not 0 < small.macs <= gemm.macs_per_cycle:
+            expected = f"expected more than 0, at most macs_per_cycle = {gemm.macs_per_cycle:g}"
+            yield Problem((*path, "smallest", "macs"), f"is {small.macs:g}, {expected}", also)
         return
+    for key, said in (
+        ("fixed_cycles", gemm.fixed_cycles),
+        ("smallest", small.m or small.fixed or small.macs),
+    ):
+        if said:
+            message = f"is set with dataflow {gemm.dataflow}, expected it left out: a block takes its folds"
+            yield Problem((*path, key), message, ((*path, "dataflow"),))
     way = ARRAYS[gemm.dataflow]
     for side, along in ((way.rows, "rows"), (way.cols, "cols")):
         key, size = "mkn"[side], getattr(gemm, along)
         if (tile := getattr(gemm.tile, key)) % size:
             message = f"is {tile}, expected a multiple of {along} = {size} (dataflow {gemm.dataflow})"
             yield Problem((*path, "tile", key), message, ((*path, along), (*path, "dataflow")))
+
+
+def _math(spec: TopologySpec) -> Iterator[Problem]:
+    """Nothing is said twice of an operation."""
+    math, path = spec.pe.pe_math, ("pe", "pe_math")
+    if ANY in math.cycles and math.latency_cycles:
+        message = f"is {math.latency_cycles:g} beside cycles of '{ANY}', expected one of the two"
+        yield Problem((*path, "latency_cycles"), message, ((*path, "cycles"),))
+    for name in math.cycles:
+        if math.passes.get(name, 1) != USUAL_PASSES.get(name, 1):
+            message = f"names {name!r}, as passes does, expected it in one of the two"
+            yield Problem((*path, "cycles"), message, ((*path, "passes"),))
+        if name in REDUCTIONS and (math.reduce.across or math.reduce.within):
+            message = f"names the reduction {name!r} beside reduce, expected one of the two"
+            yield Problem((*path, "cycles"), message, ((*path, "reduce"),))
 
 
 def _attributes(spec: TopologySpec) -> Iterator[Problem]:

@@ -164,6 +164,10 @@ def component(
         values["worker"] = values["worker"] or spec.system.worker
     if isinstance(section, PeMath):
         values["passes"] = " ".join(f"{op}={n}" for op, n in sorted(section.passes.items()) if n > 1)
+        values["cycles"] = " ".join(f"{op}={_pair(pair)}" for op, pair in sorted(section.cycles.items()))
+        for way in ("across", "within"):
+            pair = getattr(section.reduce, way)
+            values[f"reduce_{way}"] = _pair(pair) if pair else ""
     if isinstance(section, PeGemm) and section.dataflow != "tile":
         values["macs_per_cycle"] = float(section.rows * section.cols)
     values |= own or {}
@@ -171,6 +175,10 @@ def component(
     found |= {key: values[key] for key in kind.properties}
     found |= {key: values[key] for key in kind.switches if values[key]}
     return {**found, **(own or {}), **section.attributes}
+
+
+def _pair(pair: tuple[float, float]) -> str:
+    return f"{pair[0]}:{pair[1]}"
 
 
 def check_part(where: str, model: type[Any], values: dict[str, Any]) -> Any:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field
 
 from kernbench.hints import did_you_mean
-from kernbench.math_names import EPILOGUE_NAMES, MATH_NAMES
+from kernbench.math_names import ANY, EPILOGUE_NAMES, MATH_NAMES
 from kernbench.topology.fields import Gbs, MemoryPart, Part, PowerOfTwo, Section, Size, section
 
 MAX_TCM_BYTES = 2 << 20
 """Budget of PE_TCM in a physical address (ADR-0001 D2.3.3)."""
 
 
-OFF = {"": ("operands",), "pe_cpu": ("run_ahead",)}
+OFF = {
+    "": ("operands",),
+    "pe_cpu": ("run_ahead",),
+    "pe_gemm": ("fixed_cycles", "smallest"),
+    "pe_math": ("cycles", "reduce"),
+}
 """Keys of a PE, and of its parts, that are no part of a machine which leaves them as they are."""
 
 
@@ -82,6 +88,16 @@ ARRAYS = {"os": Array(0, 2, 1), "ws": Array(1, 2, 0), "is": Array(1, 0, 2)}
 """By dataflow: what stays in the array is the output (os), the weights (ws) or the input (is)."""
 
 
+class Smallest(Section):
+    """Blocks of few rows, for which the GEMM engine has another way. Only with dataflow tile."""
+
+    m: int = Field(default=0, ge=0, description="rows below which a block takes it; 0: none does")
+    fixed: float = Field(default=0.0, ge=0, description="cycles of each block")
+    macs: float = Field(
+        default=0.0, ge=0, description="multiply-accumulates per cycle, of those that the block has"
+    )
+
+
 class PeGemm(Part):
     """The PE's matrix engine."""
 
@@ -96,6 +112,10 @@ class PeGemm(Part):
         default="tile",
         description="tile: whole native tiles; os, ws, is: systolic array that holds output, weights, input",
     )
+    fixed_cycles: float = Field(
+        default=0.0, ge=0, description="cycles of each block beside those of its tiles, with dataflow tile"
+    )
+    smallest: Smallest = section("blocks of few rows")
     rows: int = Field(default=32, ge=1, le=1 << 16, description="rows of the systolic array")
     cols: int = Field(default=32, ge=1, le=1 << 16, description="columns of the systolic array")
 
@@ -121,8 +141,47 @@ def _passes(value: object) -> object:
     return {**USUAL_PASSES, **value}
 
 
+def _pair(value: object, said: str = "is") -> tuple[float, ...]:
+    """Latency in cycles and elements a cycle; ``said`` begins the error."""
+    if isinstance(value, list | tuple) and len(value) == 2:
+        numbers = [float(one) for one in value if type(one) in (int, float) and isfinite(one)]
+        if len(numbers) == 2 and numbers[0] >= 0 and numbers[1] > 0:
+            return tuple(numbers)
+    raise ValueError(f"{said} {value!r}, expected [latency in cycles, elements a cycle above 0]")
+
+
+def _cycles(value: object) -> object:
+    """The table of cycles."""
+    if not isinstance(value, dict):
+        raise ValueError(f"is {value!r}, expected a mapping of operations to [latency, elements a cycle]")
+    known = (ANY, *MATH_NAMES, *EPILOGUE_NAMES)
+    for name in value:
+        if name not in known:
+            raise ValueError(f"names the operation {name!r}, {did_you_mean(str(name), known)}")
+    return {name: _pair(pair, f"has {name!r} set to") for name, pair in value.items()}
+
+
+Pair = Annotated[
+    tuple[float, float] | None, BeforeValidator(lambda value: None if value is None else _pair(value))
+]
+
+
+class Reduce(Section):
+    """Reductions of the vector engine: [latency in cycles, elements a cycle], over ``cycles``."""
+
+    across: Pair = Field(
+        default=None,
+        description="those that leave one result, or are not along rows of at most lanes elements",
+    )
+    within: Pair = Field(default=None, description="those of rows of at most lanes elements")
+
+
 class PeMath(Part):
-    """The PE's vector engine."""
+    """The PE's vector engine.
+
+    An operation takes what ``reduce`` says of it, else its entry in ``cycles``, else that of ``*`` once a
+    pass, else ``lanes`` and ``latency_cycles`` once a pass. Saying two of these of one operation is an error.
+    """
 
     clock_ghz: float = Field(default=1.0, gt=0, description="clock in GHz")
     lanes: int = Field(default=128, ge=1, description="elements per cycle and pass")
@@ -133,6 +192,12 @@ class PeMath(Part):
     latency_cycles: float = Field(
         default=0.0, ge=0, description="cycles from an element's way in to its way out, once per pass"
     )
+    cycles: Annotated[dict[str, tuple[float, float]], BeforeValidator(_cycles)] = Field(
+        default_factory=dict,
+        description="by operation [latency in cycles, elements a cycle]: the latency does not hold the "
+        "compute slot; '*' is all that are not named",
+    )
+    reduce: Reduce = section("reductions, [latency in cycles, elements a cycle] as in cycles")
 
 
 class PeTcm(MemoryPart):

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import kernbench as kb
-from kernbench.errors import LaunchError
+from kernbench.errors import ConfigError, LaunchError
+from kernbench.math_names import REDUCTIONS
+from kernbench.replay.math_ops import MATH_OPS
+from kernbench.topology import parse
 from kernbench.topology.pe_spec import OFF
 from tests.exact.test_pe_pipeline import HALF, PORT_GBS, TILE_NS, Bench
+from tests.examples import examples
 
 
 def near(ns: float) -> Any:
@@ -73,3 +80,173 @@ def test_results_in_registers_still_take_scratch() -> None:
 
     with pytest.raises(LaunchError, match="scratch is full"):
         Bench(**REGISTERS, pe__pe_tcm__scratch_bytes=4096).run(kernel)
+
+
+# -- pe_math.cycles and pe_math.reduce -----------------------------------------------------------------------
+
+CYCLES = st.tuples(st.integers(0, 60), st.integers(1, 200))
+
+
+def taken(latency: int, rate: int, elements: int, passes: int = 1) -> float:
+    """ns at 2 GHz, by halves of a cycle."""
+    return passes * (latency + elements / rate) / 2
+
+
+@examples(20)
+@given(CYCLES, CYCLES, st.integers(1, 3000))
+def test_an_operation_takes_its_latency_and_its_elements(exp: Any, other: Any, elements: int) -> None:
+    def kernel(a: int, b: int, out: int, tl: Any) -> None:
+        x = tl.zeros((elements,))
+        tl.exp(x)
+        tl.sqrt(x)
+        tl.softmax(x)
+
+    math = {"clock_ghz": 2.0, "cycles": {"exp": list(exp), "*": list(other)}, "passes": {"sqrt": 3}}
+    took, ops = Bench(**REGISTERS, pe__pe_math=math).run(kernel)
+    wanted = [taken(*exp, elements), taken(*other, elements, 3), taken(*other, elements, 5)]
+    assert [op.t_end - op.t_start for op in ops if op.kind == "math"] == [near(ns) for ns in wanted]
+    assert took == near(sum(wanted))
+
+
+def test_operations_that_no_table_names_take_the_lanes() -> None:
+    def kernel(a: int, b: int, out: int, tl: Any) -> None:
+        tl.sqrt(tl.zeros((1000,)))
+
+    math = {"latency_cycles": 7.0, "cycles": {"exp": [5, 16]}}
+    assert Bench(**REGISTERS, pe__pe_math=math).run(kernel)[0] == near(8 + 7)
+
+
+@examples(12)
+@given(CYCLES, st.integers(2, 6), st.integers(1, 3000))
+def test_a_latency_does_not_hold_the_slot(pair: Any, count: int, elements: int) -> None:
+    """Commands that wait for nothing: one begins when the slot of the one before is free."""
+
+    def kernel(a: int, b: int, out: int, tl: Any) -> None:
+        x = tl.zeros((elements,))
+        made = [tl.exp(x) for _ in range(count)]
+        assert made
+
+    latency, rate = pair
+    keys = {"pe__pe_cpu__run_ahead": True, "pe__pe_math__cycles": {"*": [latency, rate]}}
+    took, ops = Bench(**REGISTERS, **keys).run(kernel)
+    each = elements / rate
+    assert took == near(count * each + latency)
+    starts = [op.t_start for op in ops if op.kind == "math"]
+    assert [at - starts[0] for at in starts] == [near(n * each) for n in range(count)]
+    assert all(op.t_end - op.t_start == near(each + latency) for op in ops if op.kind == "math")
+
+
+@pytest.mark.parametrize(
+    ("shape", "axis", "way"),
+    [((16, 64), 1, "within"), ((16, 128), 1, "within"), ((16, 129), 1, "across"), ((4, 1024), 1, "across"),
+     ((16, 64), 0, "across"), ((16, 64), None, "across"), ((1, 64), 1, "across"), ((64,), 0, "across")],
+)  # fmt: skip
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_reductions_stay_within_rows_or_go_across(shape: Any, axis: Any, way: str, name: str) -> None:
+    def kernel(a: int, b: int, out: int, tl: Any) -> None:
+        getattr(tl, name)(tl.zeros(shape, "f32"), axis=axis)
+
+    if name.startswith("arg") and axis is None:
+        return
+    pairs = {"across": (301, 38), "within": (50, 20)}
+    math = {"reduce": {key: list(pair) for key, pair in pairs.items()}, "cycles": {"*": [2.5, 128]}}
+    (latency, rate), elements = pairs[way], int(np.prod(shape))
+    assert Bench(**REGISTERS, pe__pe_math=math).run(kernel)[0] == near(latency + elements / rate)
+    alone = {"reduce": {way: list(pairs[way])}}
+    assert Bench(**REGISTERS, pe__pe_math=alone).run(kernel)[0] == near(latency + elements / rate)
+    other = {"reduce": {key: pair for key, pair in math["reduce"].items() if key != way}}
+    assert Bench(**REGISTERS, pe__pe_math=other).run(kernel)[0] == near(-(-elements // 128))
+
+
+def test_every_reduction_is_known_as_one() -> None:
+    assert set(REDUCTIONS) == {name for name, op in MATH_OPS.items() if op.kind == "reduce"}
+
+
+def test_the_path_goes_back_over_what_held_the_slot_and_not_over_its_latency() -> None:
+    def kernel(x: Any, out: Any, tl: Any) -> None:
+        y = tl.load(x, (1024,), "f32")
+        made = [tl.exp(y) for _ in range(4)]
+        tl.store(out, made[3])
+
+    keys = {"pe.operands": "registers", "pe.pe_cpu.run_ahead": True, "pe.pe_math.cycles": {"exp": [40, 16]}}
+    x = np.zeros(1024, np.float32)
+    done = kb.run_kernel(
+        kernel, x, out=np.zeros(1024, np.float32), topology=kb.load_topology("minimal", keys)
+    )
+    causes = {row[0]: row[1] for row in done.run.query("critical-path/by-cause").rows}
+    assert causes["compute"] == near(4 * 64 + 40)
+    assert not {"dependency", "unexplained"} & causes.keys()
+
+
+def test_energy_is_that_of_the_elements_whatever_they_take() -> None:
+    def kernel(x: Any, out: Any, tl: Any) -> None:
+        tl.wait(tl.composite("exp", tl.ref(x, (64, 64), "f16"), out_ptr=out, epilogue=[{"op": "gelu"}]))
+
+    def math_pj(**math: object) -> float:
+        x = np.zeros((64, 64), np.float16)
+        machine = kb.load_topology("minimal", {f"pe.pe_math.{key}": value for key, value in math.items()})
+        done = kb.run_kernel(kernel, x, out=x.copy(), topology=machine)
+        ((_, _, _, _, pj, _),) = done.run.query("energy/by-part", kind="pe_math").rows
+        return float(pj)
+
+    assert math_pj(cycles={"exp": [46, 18], "*": [2.5, 100]}) == math_pj() > 0
+
+
+# -- pe_gemm: fixed cycles and small blocks ------------------------------------------------------------------
+
+
+@examples(20)
+@given(st.integers(1, 130), st.integers(1, 130), st.integers(1, 130), st.integers(0, 40), st.integers(0, 70))
+def test_a_product_takes_fixed_cycles_and_small_ones_their_own(
+    m: int, k: int, n: int, fixed: int, least: int
+) -> None:
+    def kernel(a: int, b: int, out: int, tl: Any) -> None:
+        tl.dot(tl.zeros((m, k)), tl.zeros((k, n)))
+
+    gemm = {
+        "clock_ghz": 2.0,
+        "tile": {"m": 64, "k": 16, "n": 8},
+        "macs_per_cycle": 1886.0,
+        "fixed_cycles": fixed,
+    }
+    if least:
+        gemm["smallest"] = {"m": least, "fixed": 33, "macs": 289}
+    _, ops = Bench(**REGISTERS, pe__pe_gemm=gemm).run(kernel)
+    (product,) = (op for op in ops if op.stage == "GEMM")
+    tiles = -(-m // 64) * -(-k // 16) * -(-n // 8)
+    cycles = 33 + m * k * n / 289 if m < least else fixed + tiles * 64 * 16 * 8 / 1886
+    assert product.t_end - product.t_start == near(cycles / 2)
+
+
+PAIR = "expected [latency in cycles, elements a cycle above 0]"
+REFUSED = {
+    "pe_math: {cycles: {exq: [1, 2]}}": "pe_math.cycles: names the operation 'exq', did you mean 'exp'?",
+    "pe_math: {cycles: {exp: [1, 0]}}": f"pe_math.cycles: has 'exp' set to [1, 0], {PAIR}",
+    "pe_math: {reduce: {within: 5}}": f"pe_math.reduce.within: is 5, {PAIR}",
+    "pe_math: {latency_cycles: 3, cycles: {'*': [1, 2]}}": (
+        "pe_math.latency_cycles: is 3 beside cycles of '*', expected one of the two"
+    ),
+    "pe_math: {passes: {exp: 3}, cycles: {exp: [1, 2]}}": (
+        "pe_math.cycles: names 'exp', as passes does, expected it in one of the two"
+    ),
+    "pe_math: {reduce: {across: [1, 2]}, cycles: {sum: [1, 2]}}": (
+        "pe_math.cycles: names the reduction 'sum' beside reduce, expected one of the two"
+    ),
+    "pe_gemm: {smallest: {m: 64}}": (
+        "pe_gemm.smallest.macs: is 0, expected more than 0, at most macs_per_cycle = 4096"
+    ),
+    "pe_gemm: {smallest: {macs: 64}}": (
+        "pe_gemm.smallest.m: is 0, expected the rows below which blocks are small"
+    ),
+    "pe_gemm: {dataflow: os, fixed_cycles: 3}": (
+        "pe_gemm.fixed_cycles: is set with dataflow os, expected it left out: a block takes its folds"
+    ),
+    "operands: register": "operands: is the text 'register', expected 'tcm' or 'registers'",
+}
+
+
+@pytest.mark.parametrize("keys", REFUSED)
+def test_what_does_not_fit_is_refused_with_its_line(keys: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        parse(f"name: t\npe: {{{keys}}}\n", "f.yaml")
+    assert str(caught.value) == f"f.yaml:2: pe.{REFUSED[keys]}"

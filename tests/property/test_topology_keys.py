@@ -64,6 +64,7 @@ BESIDE: dict[str, dict[str, object]] = {
     "system.inter_sip.pattern": GRID,
     "system.inter_sip.w": GRID,
     "system.inter_sip.h": GRID,
+    "pe.pe_gemm.smallest": {"pe.pe_gemm.smallest": {"m": 48, "fixed": 10.0, "macs": 500.0}},
     "pe.pe_gemm.rows": {"pe.pe_gemm.dataflow": "os"},
     "pe.pe_gemm.cols": {"pe.pe_gemm.dataflow": "os"},
     "pe.pe_ipcq.poll_ns": {"pe.pe_ipcq.backpressure": "poll", "pe.pe_ipcq.slots": 1},
@@ -118,6 +119,11 @@ TO: dict[str, object] = {
     "pe.pe_gemm.rows": 16,
     "pe.pe_gemm.cols": 16,
     "pe.pe_math.passes": {"exp": 2},
+    "pe.pe_math.cycles": {"exp": [9, 16]},
+    "pe.pe_math.reduce.across": [301, 38],
+    "pe.pe_math.reduce.within": [50, 2],
+    "pe.pe_gemm.smallest.m": 16,
+    "pe.pe_gemm.smallest.macs": 99.0,
     "pe.pe_tcm.size_bytes": (2 << 20) - 4096,
     "pe.pe_ipcq.slots": 1,
     "pe.pe_ipcq.credit_bytes": 4096,
@@ -187,6 +193,7 @@ def kernel(x: Any, y: Any, local: Any, shared: Any, out: Any, tl: Any) -> None:
     a = tl.load(x.local)
     tl.store(local.local, tl.load(shared.local))
     b = tl.dot(a, tl.trans(a))
+    b = tl.max(b + tl.sum(b), axis=1) + b
     tl.store(out.local + 0, tl.softmax(tl.exp(b)) if tl.program_id(0) == 0 else tl.exp(b))
     done = tl.composite(
         op="gemm", a=tl.ref(x.local), b=tl.ref(y.local), out_ptr=out.local, epilogue=[{"op": "gelu"}]
