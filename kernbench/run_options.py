@@ -32,6 +32,7 @@ class RunOptions:
     timeout: float | None = None
     detail: str = "full"
     keep_partial: bool = False
+    exact: bool = False
     instruments: Sequence[Instrument | str] = ()
 
     def __post_init__(self) -> None:

@@ -127,6 +127,28 @@ TABLES = (
         _P("transactions", "int64", "Transactions that went through."),
         _P("max_queue", "int64", "Most transactions in its queue at once."),
     ), key="resource"),
+    Table("Repeat", "run", "What a run accounts for without having simulated it; only where there is such.", (
+        _P("number", "int64", "Number of it within its run, from 0."),
+        _P("kind", "string", "`repeat`: periods like those before; `alike`: packages that do the same."),
+        _P("name", "string", "What one of them is called, such as `layer`."),
+        _P("from_ns", "double", "When the periods that are not simulated begin, or those packages.", "ns"),
+        _P("to_ns", "double", "When they end.", "ns"),
+        _P("simulated", "int64", "Periods, or packages, that were simulated."),
+        _P("times", "int64", "How many there are beside these."),
+        _P("period_ns", "double", "Length of the last period that was simulated, and of each that was not; 0 "
+           "of packages.", "ns"),
+        _P("before_ns", "double", "Length of the one before it.", "ns"),
+    ), key="number", optional=True),
+    Table("Beyond", "run", "What a run accounts for without having simulated it adds to the use of parts; "
+          "only where there is such.", (
+        _P("repeat", "int64", "The `Repeat` that accounts for it.", to="Repeat"),
+        _P("resource", "string", "Name of the component or link.", to="Use"),
+        _P("like", "string", "The part whose simulated use it has over time.", to="Use"),
+        _P("bytes", "int64", "Bytes that went through.", "bytes"),
+        _P("busy_ns", "double", "Time in service.", "ns"),
+        _P("wait_ns", "double", "Time that transactions stood in front of it.", "ns"),
+        _P("transactions", "int64", "Transactions that went through."),
+    ), optional=True),
     Table("Launch", "run", "Kernel launches.", (
         _P("number", "int64", "Number of the launch within its run, from 0."),
         _P("kernel", "string", "Name that it was launched under."),
@@ -324,6 +346,8 @@ LABELS = (
     _label("Use", "A run's use of one component or link, summed up; hops, operations and routes attach to "
            "it rather than to the topology, which runs share.", "use:", "{resource}"),
     _label("Launch", "A kernel launch.", "launch", "{kernel} {number}", more="Submitted"),
+    _label("Repeat", "What a run accounts for without having simulated it: periods that are like others, or "
+           "packages.", "repeat"),
     _label("Route", "A path that transactions took.", "route", "route {number}"),
     _label("Transaction", "One request with its answer, or one message.", "txn", "{kind} {number}"),
     _label("Op", "One data operation, or one stage of one tile of it.", "op"),
@@ -379,6 +403,13 @@ RELATIONSHIPS = (
                   Edges("Use", _USE_OF, ("Link", "resource"), where="is_link"),
                   Edges("Use", _USE_OF, ("Component", "resource"), unless="is_link")),
     _relationship("LAUNCHED", "A run's launches.", Edges("Launch", ("Run", ""), ("Launch", "number"))),
+    _relationship("ACCOUNTED_FOR", "What a run accounts for without having simulated it.",
+                  Edges("Repeat", ("Run", ""), ("Repeat", "number"))),
+    _relationship("FOLLOWS", "The launch that was simulated for this one, of another package.",
+                  Edges("Submitted", ("Launch", "number"), ("Launch", "follows"))),
+    _relationship("ADDED_USE", "Use of a part that was accounted for.",
+                  Edges("Beyond", ("Repeat", "repeat"), _USE_OF),
+                  carries="bytes busy_ns wait_ns transactions"),
     _relationship("DID", "A launch's operations, and a run's that belong to no launch.",
                   Edges("Op", ("Launch", "launch"), _OF_OP),
                   Edges("Op", ("Run", ""), _OF_OP, unless="launch")),

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from kernbench.machine.machine import Machine
     from kernbench.replay.oplog import OpLog
+    from kernbench.runtime.estimates import Estimate
     from kernbench.sim.instrument import Instrument
 
 SomeRun = TypeVar("SomeRun", bound=Run)
@@ -133,8 +134,11 @@ class Recording:
         graph: PropertyGraph,
         machine: Machine,
         log: OpLog,
+        estimates: Sequence[Estimate] = (),
     ) -> SomeRun:
         """The run as an object of class ``of``; kept in the store unless nothing is traced."""
+        import pyarrow as pa
+
         assert self._wall_s is not None, "stop_clock comes first"
         read: dict[str, list[Any]] = {}
         if any(one.table for one in self._users):
@@ -145,6 +149,9 @@ class Recording:
                 self._wrong = error
         try:
             tables = self._tables(machine, log, properties, read)
+            if estimates and self._recorder is not None:
+                tables["Repeat"] = pa.Table.from_pylist(list(properties.extra["repeats"]))
+                tables["Beyond"] = pa.table(_beyond(machine, estimates))
         except UnicodeEncodeError as error:
             raise UsageError(f"a name in the run of '{properties.bench}' {not_utf_8(error)}") from error
         own = asdict(properties)
@@ -192,7 +199,7 @@ class Recording:
             return pa.table({name: arrow(values) for name, values in columns.items()})
 
         if self._recorder is None:
-            return {"Use": table(use(machine.resources, properties.sim_ns))}
+            return {"Use": table(use(machine.resources, properties.sim_ns, beyond=machine.beyond))}
         of_log = log.tables()
         ops = of_log["Op"]
         columns: dict[str, dict[str, Any]] = {
@@ -203,6 +210,7 @@ class Recording:
                 partial=properties.status == PARTIAL,
                 last=True,
                 accesses=log.accesses_to_tcm(),
+                beyond=machine.beyond,
             ),
             **of_log,
             "Launch": _launches(properties.launches),
@@ -236,6 +244,25 @@ def _launches(launches: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "number": [launch["launch"] for launch in launches],
         **{name: [launch[name] for launch in launches] for name in known},
     }
+
+
+def _beyond(machine: Machine, estimates: Sequence[Estimate]) -> dict[str, Any]:
+    """The archive's table Beyond: by what a run accounts for, what it adds to the use of each part."""
+    import numpy as np
+
+    found: dict[str, list[Any]] = {
+        name: [] for name in ("repeat", "resource", "like", "bytes", "busy_ns", "wait_ns", "transactions")
+    }
+    for number, one in enumerate(estimates):
+        assert one.counts is not None
+        for row in np.flatnonzero(one.counts.any(axis=1)).tolist():
+            bytes_, busy_ns, wait_ns, transactions = one.counts[row].tolist()
+            like = row if one.like is None else int(one.like[row])
+            values = (number, machine.resources[row].resource, machine.resources[like].resource,
+                      round(bytes_), busy_ns, wait_ns, round(transactions))  # fmt: skip
+            for column, value in zip(found.values(), values, strict=True):
+                column.append(value)
+    return found
 
 
 def _races(races: Sequence[Mapping[str, Any]], ops: set[int]) -> dict[str, Any]:

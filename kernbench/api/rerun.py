@@ -60,11 +60,11 @@ def _rerun(
         program = program_of(bench, params)
     except UsageError as wrong:
         raise UsageError(f"run '{kept.id}' cannot be re-run: {wrong}") from wrong
-    device = how_kept["device"]
-    _check(kept, bench_hash(program, str(original.properties["id"]), device, components))
+    device, exact = how_kept["device"], bool(how_kept.get("exact"))
+    _check(kept, bench_hash(program, str(original.properties["id"]), device, components, exact))
     # What was verified is verified again: on another machine accesses may race that did not.
     verify = kept.verified is True
-    return run(bench, graph, verify, params=params, device=device, components=components, **how)
+    return run(bench, graph, verify, params=params, device=device, components=components, exact=exact, **how)
 
 
 def _known_code(kept: Run, bench: str | Callable[[Any], Any] | None, code: Sequence[str]) -> dict[str, str]:

@@ -24,6 +24,7 @@ from kernbench.user_modules import hash_of_loaded, noted
 if TYPE_CHECKING:
     from kernbench.benches import BenchSpec
     from kernbench.kernels import Choices
+    from kernbench.runtime.estimates import Estimate
     from kernbench.runtime.launching import LaunchRecord
     from kernbench.runtime.session import BenchOutcome
     from kernbench.sim.instrument import Instrument
@@ -77,6 +78,7 @@ def run(
     timeout: float | None = None,
     detail: str = "full",
     keep_partial: bool = False,
+    exact: bool = False,
     instruments: Sequence[Instrument | str] = (),
     **more_params: object,
 ) -> Run:
@@ -111,6 +113,8 @@ def run(
         keep_partial: Save the partial results of a run that raises or is interrupted, with status
             ``partial``: the transactions and operations that had ended. The error, or the
             ``KeyboardInterrupt``, then has that run as ``kept_run``. Without, such a run is not kept.
+        exact: Simulate all ranks and all periods, also those that the bench says are alike
+            (``torch.multiprocessing.spawn(alike=True)``, ``torch.repeat``).
         instruments: Objects of subclasses of :class:`kernbench.Instrument`, or names of such classes
             (``file.py:Class``), whose methods are called as transactions, operations and launches end; the
             rows of their tables are kept with the run.
@@ -143,6 +147,7 @@ def run(
         timeout=timeout,
         detail=detail,
         keep_partial=keep_partial,
+        exact=exact,
         instruments=instruments,
     )
     return run_program(program, graph, extra, store, options)
@@ -220,9 +225,10 @@ def _finished(
     if place := place_of(program.named):
         code[place] = hash_of_loaded(program.run.__module__)
     topology_id = str(graph.properties["id"])
-    asked_hash = bench_hash(program, topology_id, options.device, components)
+    exact = outcome.made_exact
+    asked_hash = bench_hash(program, topology_id, options.device, components, exact)
     program = replace(program, settings=choices.settings)
-    configured = bench_hash(program, topology_id, options.device, components)
+    configured = bench_hash(program, topology_id, options.device, components, exact)
     recording.stop_clock()
     partial = outcome.interrupt is not None or (
         outcome.error is not None and not isinstance(outcome.error, VerificationError)
@@ -241,7 +247,14 @@ def _finished(
         verified=outcome.verified,
         params=json.dumps({**program.params, **program.settings}, sort_keys=True, default=repr),
         config_hash=configured,
-        again=settings_of(graph, code, bench=program.named, device=options.device, components=components),
+        again=settings_of(
+            graph,
+            code,
+            bench=program.named,
+            device=options.device,
+            components=components,
+            **({"exact": True} if exact else {}),
+        ),
         source_text=source_of(program),
         seed=program.params.get("seed", -1),
         tags=tags_text(options.tags),
@@ -252,12 +265,15 @@ def _finished(
             "races": [race.as_dict() for race in outcome.races],
             **({"problem": str(outcome.error)} if outcome.verified in ("no", "race") and not partial else {}),
             **({"ops_verified": outcome.data.ops_checked} if options.verify == "ops" else {}),
+            **({"repeats": _repeats(outcome.estimates)} if outcome.estimates else {}),
             **({"tile_transfers": "packed"} if _packs_tiles(graph) else {}),
             **({"asked_hash": asked_hash} if mark_asked and asked_hash != configured else {}),
         },
     )
     try:
-        result = recording.finish(Run, properties, graph, outcome.machine, outcome.data.log)
+        result = recording.finish(
+            Run, properties, graph, outcome.machine, outcome.data.log, outcome.estimates
+        )
     except KernBenchError as lost:
         if outcome.error is None:
             raise
@@ -346,8 +362,19 @@ def _launch(number: int, launch: LaunchRecord, until: float, graph: PropertyGrap
         **({} if launch.rank is None else {"rank": launch.rank}),
         **({"call": launch.call} if launch.call else {}),
         **({"for_pes": launch.for_pes} if launch.for_pes else {}),
+        **({"follows": launch.follows} if launch.follows >= 0 else {}),
+        **({"times": launch.times} if launch.times > 1 else {}),
         **({"unfinished": True} if launch.t_done < 0 else {}),
     }
+
+
+def _repeats(estimates: Sequence[Estimate]) -> list[dict[str, Any]]:
+    """What a run has accounted for, in the order in which that was over."""
+    names = ("kind", "name", "from_ns", "to_ns", "simulated", "times", "period_ns", "before_ns")
+    return [
+        {"number": number, **{name: getattr(one, name) for name in names}}
+        for number, one in enumerate(estimates)
+    ]
 
 
 def source_of(program: Program) -> str:
@@ -360,7 +387,11 @@ def source_of(program: Program) -> str:
 
 
 def bench_hash(
-    program: Program, topology_id: str, device: str | None, components: Mapping[str, str] | None
+    program: Program,
+    topology_id: str,
+    device: str | None,
+    components: Mapping[str, str] | None,
+    exact: bool = False,
 ) -> str:
     """The configuration's hash: over version, topology, the bench with its source, and all settings."""
     return config_hash(
@@ -370,6 +401,7 @@ def bench_hash(
         source=source_of(program),
         params={**program.params, **program.settings},
         device=device,
+        **({"exact": True} if exact else {}),
     )
 
 

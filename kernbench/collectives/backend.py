@@ -268,10 +268,16 @@ class Backend:
         raise UsageError(f"{call.collective} of tensor '{tensor}': no algorithm serves it: {reason}")
 
     def _launch(self, name: str, algorithm: Algorithm, call: Call) -> Work:
+        program = self._context.scheduler.current
+        if program.alike is not None:
+            self._context.wait_all()
+            program.alike.collective(program.rank or 0, call.collective)
         self._transport.ensure(algorithm.neighbours(call))
-        launch = self._context.launch(
+        launch = self._context.launch_part(
             f"{call.collective}/{name}", algorithm.kernel, *algorithm.arguments(call), *call.tensors
         )
+        if program.alike is not None:
+            program.alike.under_way(program.rank or 0, launch)
         return Work(launch)
 
     def _missing(self) -> list[str]:

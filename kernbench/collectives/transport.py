@@ -65,8 +65,8 @@ class Transport:
             self._known[location, direction] = missing[location][direction]
             self._setups[location, direction] = setup
         try:
-            self._context.install_ipcq(
-                missing, slots=self._slots, slot_bytes=self._slot_bytes, buffer_kind=self._buffer_kind
+            self._context.queues.install(
+                missing, None, self._slots, self._slot_bytes, self._buffer_kind, collective=True
             )
         except BaseException:
             for key in keys:

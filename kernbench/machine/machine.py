@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import count
+
+import numpy as np
 
 from kernbench import collector
 from kernbench.address import AddressMap
@@ -150,7 +151,10 @@ class Machine(System):
             self.clock.call_at(time, self._lose, lost)
         self.traced = traced
         self._launch_times = LaunchTimes(self.busy_intervals, places(self.graph))
-        self._launch_ids = count()
+        self.launches = 0
+        """How many there have been."""
+        self.beyond = np.zeros((len(self.resources), 4))
+        """What is to be added to what the parts count: see :data:`kernbench.sim.counts.Counts`."""
         self.checker = InvariantChecker(self.clock) if wanted(check) else None
         self.instruments = (*([self.checker] if self.checker else []), *instruments)
         if self.checker is not None:
@@ -355,10 +359,27 @@ class Machine(System):
                 raise UsageError(f"launch of '{kernel.name}': the topology has no such PE as {target}")
             if times > 1:
                 raise UsageError(f"launch of '{kernel.name}': names PE {target} twice; name each PE once")
-        number = next(self._launch_ids)
+        number = self._next_launch()
         request = self._request(f"launch {number} of '{kernel.name}' on {len(targets)} PEs", ids)
         self.host.launch(Launch(number, kernel, tuple(sorted(targets)), request, fail_fast))
         return request
+
+    def follow(self, led: Request, sip: int, *, ids: Ids = NO_IDS) -> Request:
+        """A launch on package ``sip`` that is not carried out: it is over when ``led``, one like it, is."""
+        request = self._request(f"launch {self._next_launch()}, which follows {led.label}", ids)
+        request.open = 1
+
+        def over() -> None:
+            request.t_start, request.late_ns = led.t_start, led.late_ns
+            request.pe_times = {(sip, cube, pe): times for (_, cube, pe), times in led.pe_times.items()}
+            request.part_done(led.t_done, led.error)
+
+        led.when_done(over)
+        return request
+
+    def _next_launch(self) -> int:
+        self.launches += 1
+        return self.launches - 1
 
     def wait(self, *requests: Request) -> None:
         """Let simulated time run until all of ``requests`` are answered; raise the first one's error.

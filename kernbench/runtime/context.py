@@ -22,10 +22,12 @@ from kernbench.replay import DataPlane
 from kernbench.runtime import expectations, launching
 from kernbench.runtime.devices import Accelerator, Ahbm, parse_device
 from kernbench.runtime.driver import Driver
+from kernbench.runtime.estimates import Estimate
 from kernbench.runtime.expectations import Check, Expected
 from kernbench.runtime.factory import TensorFactory
 from kernbench.runtime.launching import LaunchHandle
 from kernbench.runtime.queue_sets import Queues, QueueSet
+from kernbench.runtime.repeats import periods
 from kernbench.runtime.scheduler import Scheduler
 from kernbench.runtime.spawn import Multiprocessing
 from kernbench.runtime.storage import Storage
@@ -83,6 +85,7 @@ class Context(TensorFactory):
         correlation_id: str = "run",
         on_wait: Callable[[], None] | None = None,
         choices: Choices | None = None,
+        exact: bool = False,
     ) -> None:
         properties = machine.graph.properties
         selected = parse_device(device, int(properties["sips"]))
@@ -103,12 +106,19 @@ class Context(TensorFactory):
         """Every launch so far, in the order of submission."""
         self.choices = choices or Choices()
         """The configurations that launches of autotuned kernels take."""
-        self._queues = Queues(self.storage)
+        self.queues = Queues(self.storage)
+        """Queues between PEs that are set up."""
         self.checks: list[Check] = []
         self._data = data
         self.graph = machine.graph
         """The compiled topology."""
         self._closed = False
+        self.exact = exact
+        """Whether all ranks and all periods of repeats are simulated."""
+        self.made_exact = False
+        """Whether something was said to be alike, and was simulated nevertheless."""
+        self.estimates: list[Estimate] = []
+        """What was accounted for without being simulated."""
 
     @cached_property
     def scratch_bytes(self) -> int:
@@ -151,9 +161,23 @@ class Context(TensorFactory):
         choose = partial(self._choose, len(self.launches))
         kernel, constexpr = chosen(kernel, args, constexpr, choose)
         deploy = partial(self.storage.deploy, name, kernel, nbytes_code)
-        handle = launching.submit(
-            self._driver, self._data, name, kernel, args, constexpr, failure_policy, deploy, for_pes
+        return self._launched(
+            launching.submit(
+                self._driver, self._data, name, kernel, args, constexpr, failure_policy, deploy, for_pes
+            )
         )
+
+    def launch_part(self, name: str, kernel: Callable[..., Any], *args: object) -> LaunchHandle:
+        """Start the current rank's part of a collective, as :meth:`launch` does; no rank leaves it out."""
+        self._before_making()
+        nowhere = partial(self.storage.deploy, name, kernel, 0)
+        return self._launched(
+            launching.submit(
+                self._driver, self._data, name, kernel, args, {}, "fail_fast", nowhere, 0, collective=True
+            )
+        )
+
+    def _launched(self, handle: LaunchHandle) -> LaunchHandle:
         self.launches.append(handle)
         self.scheduler.current.launches.append(handle)
         return handle
@@ -188,7 +212,27 @@ class Context(TensorFactory):
             AllocationError: the rings do not fit their memory.
         """
         self._before_making()
-        return self._queues.install(neighbours, among, slots, slot_bytes, buffer_kind)
+        return self.queues.install(neighbours, among, slots, slot_bytes, buffer_kind)
+
+    def repeat(self, n: int, simulate: int = 3, name: str = "period") -> Iterator[int]:
+        """``for i in torch.repeat(80): layer(i)``: equal periods, of which the first few are simulated.
+
+        At each boundary what was submitted is waited for and the machine is drained. After ``simulate``
+        periods the clock moves on by the rest of them, each as long as the last one, and what parts count
+        grows by as much. All ranks of a spawn do it alike. Make tensors before the loop: those that its body
+        makes are mapped in time. With ``--exact`` it is ``range(n)``.
+
+        Args:
+            n: How many periods there are.
+            simulate: How many of them are simulated, 2 or more; where the body takes tensors in turn, one
+                more than it has sets of them.
+            name: What one is called, such as ``"layer"``.
+
+        Raises:
+            UsageError: An argument does not fit; a period launches nothing, or not what the one before it
+                did; a rank stays away; it is within another one; or results are to be verified.
+        """
+        return periods(self, n, simulate, name)
 
     def wait(self, *handles: LaunchHandle) -> None:
         """Wait for these launches; the first error is raised."""

@@ -129,6 +129,10 @@ class Driver:
         self._check(code, "the kernel's code")
         return self._sent(self.machine.launch(call, targets, fail_fast=fail_fast, ids=self._ids))
 
+    def follow(self, led: Request, sip: int) -> Request:
+        """A launch on package ``sip`` that is over when ``led`` is: see :meth:`Machine.follow`."""
+        return self._sent(self.machine.follow(led, sip, ids=self._ids))
+
     def wait(self, requests: Sequence[Request]) -> None:
         """Let time run until all of ``requests`` are answered; the first error is raised."""
         program = self.scheduler.current

@@ -11,6 +11,7 @@ from kernbench.errors import UsageError
 from kernbench.hints import shown
 from kernbench.kernels import KernelCall
 from kernbench.kernels.binding import argument_names
+from kernbench.runtime import same_launch
 from kernbench.runtime.driver import response
 from kernbench.runtime.messages import Response, ShardRef
 from kernbench.runtime.tensors import Tensor
@@ -34,7 +35,9 @@ class LaunchRecord:
     and ``pe_ns`` is the longest of them from the start to the end of the kernel. ``rank`` is the rank that
     submitted it, None for the bench's own program. ``call`` is the line of the host's call that started a
     kernel of KernBench's own, such as one of a collective, and ``for_pes`` how many PEs the job is for, 0
-    where that was not said.
+    where that was not said. ``follows`` is the number of the launch that was simulated for this one, -1 where
+    it was simulated itself, and ``times`` how often it happens: more than once in the last period of a repeat
+    that is simulated.
     """
 
     name: str
@@ -47,6 +50,8 @@ class LaunchRecord:
     rank: int | None = None
     call: str = ""
     for_pes: int = 0
+    follows: int = -1
+    times: int = 1
 
     @property
     def pe_ns(self) -> float:
@@ -66,10 +71,13 @@ class LaunchHandle:
         driver: Driver,
         call: str,
         for_pes: int,
+        follows: int = -1,
     ) -> None:
         self.name = name
         self.call = call
         self.for_pes = for_pes
+        self.follows = follows
+        self.times = 1
         self.rank = driver.scheduler.current.rank
         self.targets = tuple(targets)
         self.request = request
@@ -100,6 +108,8 @@ class LaunchHandle:
             self.rank,
             self.call,
             self.for_pes,
+            self.follows,
+            self.times,
         )
 
     @property
@@ -125,13 +135,14 @@ def submit(
     failure_policy: str,
     deploy: Callable[[Sequence[Place]], Sequence[ShardRef]],
     for_pes: int,
+    collective: bool = False,
 ) -> LaunchHandle:
     """Check a launch, wait until its tensors are mapped and written, and send it.
 
     It runs on every PE that holds a shard of one of its tensors, but not where its part of one is empty; a
     grid whose tensors lie on one PE of interleaved memory on all PEs there, one for each block at most. A
     mistake is a :class:`UsageError` (or :class:`KernelError` where arguments do not fit the kernel) before
-    anything is sent.
+    anything is sent. Of ranks that are alike only the leader's are sent, and those of a ``collective``.
     """
     if not isinstance(name, str) or not name:
         raise UsageError(
@@ -185,9 +196,30 @@ def submit(
     for tensor in tensors:
         tensor.settle_writes()
     code = deploy(targets)
-    data.races.launch_submitted(targets)
-    request = driver.launch(call, targets, code, fail_fast=failure_policy == "fail_fast")
-    return LaunchHandle(name, targets, request, tensors, driver, call.line, for_pes)
+
+    def send() -> Request:
+        data.races.launch_submitted(targets)
+        return driver.launch(call, targets, code, fail_fast=failure_policy == "fail_fast")
+
+    program, follows = driver.scheduler.current, -1
+    made = None
+    if program.alike is not None or program.sent is not None:
+        made = same_launch.sent(name, kernel, args, constexpr, line_of(sys._getframe()), collective)
+    if program.alike is None or made is None or collective:
+        request = send()
+    else:
+        sips = sorted({sip for tensor in tensors for sip in tensor.sips})
+        request, follows = program.alike.launch(program.rank or 0, made, sips, send)
+        if follows >= 0:
+            data.races.launch_submitted(())
+            data.races.launch_ended(driver.machine.launches)
+            request = driver.follow(request, targets[0][0])
+            for tensor in tensors:
+                tensor.not_written_by = made.said
+    handle = LaunchHandle(name, targets, request, tensors, driver, call.line, for_pes, follows)
+    if program.sent is not None and made is not None:
+        program.sent.append((made, handle))
+    return handle
 
 
 def _bound(value: object) -> object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, cast
 
@@ -10,6 +11,7 @@ from kernbench.program.operations import Region
 from kernbench.program.queues import BUFFER_KINDS, Location, RingEntry
 from kernbench.topology.neighbours import MachineShape, Neighbours, neighbours, pairs
 from kernbench.topology.places import places
+from kernbench.user_code import line_of
 
 if TYPE_CHECKING:
     from kernbench.program.launches import Request
@@ -79,6 +81,8 @@ class Queues:
         self._storage = storage
         self._graph = storage.driver.machine.graph
         self._taken: set[tuple[Location, str]] = set()
+        self._crossing: dict[int, str] = {}
+        """Of open queues between packages that are no collective's, where they were set up."""
 
     def install(
         self,
@@ -87,8 +91,10 @@ class Queues:
         slots: int | None,
         slot_bytes: int | None,
         buffer_kind: str | None,
+        *,
+        collective: bool = False,
     ) -> QueueSet:
-        """See :meth:`Context.install_ipcq`."""
+        """See :meth:`Context.install_ipcq`; those of a ``collective`` serve ranks that are alike too."""
         shape = MachineShape.of(self._graph)
         if isinstance(wiring, dict):
             if among is not None:
@@ -124,10 +130,24 @@ class Queues:
                 "queues first, or give the directions other names"
             )
         made = QueueSet(self, table, count, size, kind)
+        if not collective and any(
+            here[0] != there[0] for here, ends in table.items() for there in ends.values()
+        ):
+            self._crossing[id(made)] = line_of(sys._getframe())
+            if self._storage.driver.scheduler.current.alike is not None:
+                self.refuse_crossing("install_ipcq")
         self._reserve(made)
         self._taken |= set(heard)
         self._send(self._rings(made, heard), install=True)
         return made
+
+    def refuse_crossing(self, what: str) -> None:
+        """``UsageError`` where queues lead from a package to another and are no collective's."""
+        for line in self._crossing.values():
+            raise UsageError(
+                f"{what}: the queues set up at {line} lead to another package; ranks that are alike use "
+                "collectives for that; run with --exact (exact=True) to simulate every rank"
+            )
 
     def _pe(self, location: Location) -> str:
         return places(self._graph).pe(*location)
@@ -135,6 +155,7 @@ class Queues:
     def remove(self, queues: QueueSet) -> None:
         """Take queues out of the PEs and free their rings."""
         self._storage.settle()
+        self._crossing.pop(id(queues), None)
         heard = pairs(queues.neighbours)
         self._send(self._rings(queues, heard), install=False)
         self._taken -= set(heard)

@@ -21,7 +21,10 @@ from kernbench.user_greenlets import UserGreenlet
 if TYPE_CHECKING:
     from kernbench.machine.machine import Machine
     from kernbench.program.launches import Request
+    from kernbench.runtime.alike import Alike
     from kernbench.runtime.launching import LaunchHandle
+    from kernbench.runtime.meeting import Meeting
+    from kernbench.runtime.same_launch import Sent
     from kernbench.runtime.storage import Release
 
 
@@ -75,6 +78,12 @@ class HostProgram:
         """Its launches that may be running."""
         self.released: list[Release] = []
         """Memory of its tensors that is to be given back."""
+        self.meeting: Meeting | None = None
+        """Where it meets the others of its spawn; None without ranks."""
+        self.alike: Alike | None = None
+        """The ranks that it is alike to."""
+        self.sent: list[tuple[Sent, LaunchHandle]] | None = None
+        """Its launches since the last boundary of a repeat; None where it is in none."""
         self.waits_for: Awaitable | None = None
         self.ended = False
         self._greenlet: UserGreenlet | None = None

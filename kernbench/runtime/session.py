@@ -36,6 +36,7 @@ from kernbench.run_options import RunOptions
 from kernbench.runtime import expectations
 from kernbench.runtime.context import Context
 from kernbench.runtime.current import enter
+from kernbench.runtime.estimates import Estimate
 from kernbench.runtime.expectations import CheckResult
 from kernbench.runtime.launching import LaunchRecord
 from kernbench.runtime.messages import Completion
@@ -102,6 +103,10 @@ class BenchOutcome:
     error: KernBenchError | None = None
     interrupt: KeyboardInterrupt | None = None
     """Ctrl-C, with a message that says where the kernels stood."""
+    estimates: tuple[Estimate, ...] = ()
+    """What was accounted for without being simulated."""
+    made_exact: bool = False
+    """Whether what the bench says to be alike was simulated nevertheless."""
     machine: Machine | None = field(default=None, repr=False, compare=False)
     data: DataPlane | None = field(default=None, repr=False, compare=False)
 
@@ -164,6 +169,7 @@ def run_bench(
         correlation_id=bench.name,
         on_wait=None if progress is None else lambda: progress(machine.clock.now, machine.clock.events),
         choices=choices,
+        exact=options.exact,
     )
     error: KernBenchError | None = None
     interrupt: KeyboardInterrupt | None = None
@@ -236,6 +242,8 @@ def run_bench(
         checks=tuple(results),
         races=races,
         error=error,
+        estimates=tuple(context.estimates),
+        made_exact=context.made_exact,
         machine=machine,
         data=data,
     )

@@ -12,7 +12,9 @@ from greenlet import GreenletExit
 
 from kernbench.errors import KernBenchError, StarvedError, UsageError
 from kernbench.hints import shown
+from kernbench.runtime.alike import EXACT, Alike
 from kernbench.runtime.current import enter
+from kernbench.runtime.meeting import Meeting
 from kernbench.runtime.scheduler import Event, HostProgram, Scheduler
 from kernbench.user_code import ends, raised_at
 
@@ -61,6 +63,9 @@ class SpawnContext(Event):
         self.joined = False
         self.errors: dict[int, BaseException] = {}
         self.programs = [HostProgram(rank, ranks) for rank in range(ranks)]
+        self.meeting = Meeting(scheduler, ranks)
+        for program in self.programs:
+            program.meeting = self.meeting
         self._scheduler = scheduler
 
     def join(self) -> None:
@@ -106,6 +111,10 @@ class SpawnContext(Event):
         try:
             fn(program.rank, *args)
             settle()
+            if program.alike is None:
+                self.meeting.leave()
+            else:
+                program.alike.meet(program.rank, "ends")
         except KeyboardInterrupt:
             raise
         except BaseException as error:
@@ -132,7 +141,13 @@ class Multiprocessing:
         self._started: list[SpawnContext] = []
 
     def spawn(
-        self, fn: Callable[..., Any], args: Sequence[Any] = (), nprocs: int = 1, join: bool = True
+        self,
+        fn: Callable[..., Any],
+        args: Sequence[Any] = (),
+        nprocs: int = 1,
+        join: bool = True,
+        *,
+        alike: bool = False,
     ) -> SpawnContext | None:
         """Run ``fn(rank, *args)`` for every rank below ``nprocs``; the ranks overlap in simulated time.
 
@@ -145,9 +160,13 @@ class Multiprocessing:
             nprocs: Number of ranks.
             join: Wait until all have ended; otherwise return a context with ``join()``. Without a call of it
                 the end of the bench joins.
+            alike: All ranks do the same, each on its own package: rank 0 is simulated for all of them, and
+                the others take part in collectives. A rank waits for its launches before a collective. With
+                ``--exact`` all are simulated.
 
         Raises:
-            UsageError: ``fn`` or ``nprocs`` do not fit, or ranks are running already.
+            UsageError: ``fn`` or ``nprocs`` do not fit, or ranks are running already; ranks that are said to
+                be alike are not, or their results are to be verified.
             SpawnException: Ranks have failed; ``errors`` holds what each raised.
             DeadlockError: Ranks wait for each other.
         """
@@ -165,6 +184,8 @@ class Multiprocessing:
         if self._scheduler.alive:
             raise UsageError("spawn: ranks of an earlier spawn are running; join() them first")
         started = SpawnContext(self._scheduler, nprocs)
+        if alike and nprocs > 1:
+            self._say_alike(started)
         self._started = [context for context in self._started if not context.joined]
         self._started.append(started)
         started.start(partial(self._ranked, fn), args, self._settle)
@@ -172,6 +193,26 @@ class Multiprocessing:
             return started
         started.join()
         return None
+
+    def _say_alike(self, started: SpawnContext) -> None:
+        """The first of the ranks is simulated for all of them, unless all are to be."""
+        context = self._context()
+        if context is None:
+            return
+        if context.exact:
+            context.made_exact = True
+            return
+        if context.storage.data.verify:
+            raise UsageError(
+                f"spawn(alike=True): rank 0 is simulated for all, so there are no values to verify; {EXACT}"
+            )
+        context.queues.refuse_crossing("spawn(alike=True)")
+        sips = [context.ahbm.sip_of(rank) for rank, _ in enumerate(started.programs)]
+        alike = Alike(self._scheduler.machine, self._scheduler, started.meeting, sips)
+        for program in started.programs:
+            program.alike = alike
+
+        started.when_done(lambda: context.estimates.append(alike.estimate()))
 
     def _ranked(self, fn: Callable[..., Any], rank: int, *args: Any) -> None:
         if (context := self._context()) is not None:

@@ -75,6 +75,8 @@ class Tensor:
         self._storage = storage
         self._writes = writes
         self._freed = False
+        self.not_written_by = ""
+        """The last launch with it that was not carried out, of a rank that is like another; else empty."""
         self._kernel_arg: TensorArg | None = None
         self._release = storage.watch(self, allocation, writes)
 
@@ -361,6 +363,11 @@ class Tensor:
         return copies[sip]
 
     def _read(self, box: Box, sip: int | None) -> Array:
+        if self.not_written_by:
+            raise UsageError(
+                f"tensor '{self.name}' has no values to read: {self.not_written_by} was not carried out, as "
+                "its rank is like rank 0; read rank 0's, or run with --exact (exact=True)"
+            )
         shards = distinct(self.copy_of(sip))
         parts = [(shard, part) for shard in shards if (part := intersect(shard, box)) is not None]
         self._storage.settle()

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from kernbench.sim.counts import Counts, counted
 from kernbench.sim.instrument import Instrument
 from kernbench.sim.node import Link
 from kernbench.sim.rows import TransactionRows
@@ -43,6 +44,7 @@ class TraceRecorder(Instrument):
         partial: bool = False,
         last: bool = False,
         accesses: Columns | None = None,
+        beyond: Counts | None = None,
     ) -> dict[str, Columns]:
         """All tables by name, rows by transaction number.
 
@@ -51,7 +53,7 @@ class TraceRecorder(Instrument):
         nothing was busy for longer than that. With ``last`` hops and waits are let go of as they become
         tables, which a trace of millions has no room for twice, and the recorder has none any more.
         ``accesses`` are those to TCMs that are recorded with operations: ``id op src nbytes hops is_write``,
-        when they asked for the port, had it and were through, ns.
+        when they asked for the port, had it and were through, ns. ``beyond`` is what is added to counters.
         """
         rows = self._rows if accesses is None else _with_accesses(self._rows, accesses, resources)
         numbers = rows.numbers.columns()
@@ -80,7 +82,7 @@ class TraceRecorder(Instrument):
         if last:
             rows.forget_waits()
         return {
-            "Use": use(resources, sim_ns, {*also, *rows.src, *rows.dst}, partial=partial),
+            "Use": use(resources, sim_ns, {*also, *rows.src, *rows.dst}, partial=partial, beyond=beyond),
             "Route": routes,
             "Via": via,
             "Transaction": {
@@ -296,15 +298,23 @@ def _row_use(ended: Any, names: Sequence[str], used: Sequence[Server]) -> Column
 
 
 def use(
-    resources: Sequence[Server], sim_ns: float, also: Collection[str] = (), *, partial: bool = False
+    resources: Sequence[Server],
+    sim_ns: float,
+    also: Collection[str] = (),
+    *,
+    partial: bool = False,
+    beyond: Counts | None = None,
 ) -> Columns:
     """The use of each resource that was used, or is among ``also``: bytes, busy and waiting ns.
 
     Utilisation is busy time as a share of ``sim_ns``. A resource takes on work for some time ahead, so in a
-    ``partial`` run its busy time may reach beyond the end, and is cut there.
+    ``partial`` run its busy time may reach beyond the end, and is cut there. ``beyond`` is what was not
+    simulated, by part, and is added.
     """
-    active = [r for r in resources if r.transactions or r.resource in also]
-    busy = np.array([r.busy_ns for r in active], dtype=np.float64)
+    counts = counted(resources) + (0.0 if beyond is None else beyond)
+    active = [r for r, n in zip(resources, counts[:, 3], strict=True) if n or r.resource in also]
+    counts = counts[[r.index for r in active]].reshape(-1, 4)
+    busy = counts[:, 1]
     busy = np.minimum(busy, sim_ns) if partial else busy
     return {
         "resource": np.array([r.resource for r in active], dtype=object),
@@ -313,10 +323,10 @@ def use(
             [r.kind if isinstance(r, Link) else str(r.node.properties["kind"]) for r in active],
             dtype=object,
         ),
-        "bytes": np.array([r.bytes for r in active], dtype=np.int64),
+        "bytes": np.rint(counts[:, 0]).astype(np.int64),
         "busy_ns": busy,
-        "wait_ns": np.array([r.wait_ns for r in active], dtype=np.float64),
+        "wait_ns": counts[:, 2],
         "utilisation": busy / sim_ns if sim_ns > 0 else np.zeros(len(active)),
-        "transactions": np.array([r.transactions for r in active], dtype=np.int64),
+        "transactions": np.rint(counts[:, 3]).astype(np.int64),
         "max_queue": np.array([r.max_queue for r in active], dtype=np.int64),
     }

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
 @click.option(
     "--keep-partial", is_flag=True, help="Save the partial results of a run that fails or is interrupted."
 )
+@click.option("--exact", is_flag=True, help="Simulate all ranks and periods, also those that are alike.")
 @instrument_option
 @details_option
 @click.option("--watch", is_flag=True, help="Show in the terminal how far it is, then browse it.")
