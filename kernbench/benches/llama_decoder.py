@@ -2,9 +2,9 @@
 
 With ``phase=decode`` one new token of each sequence passes them, with ``phase=prefill`` the tokens of one.
 
-A layer is RMSNorm, the products with q, k and v, attention to the cache, the product with o, an all_reduce,
-RMSNorm, gate and up, silu, down, and an all_reduce. A norm's weights are thought to be multiplied into those
-of the product behind it. Rotary embedding is left out.
+A layer is RMSNorm, the products with q, k and v, rotary embedding of q and k, attention to the cache, the
+product with o, an all_reduce, RMSNorm, gate and up, silu, down, and an all_reduce. A norm's weights are
+thought to be multiplied into those of the product behind it.
 """
 
 from __future__ import annotations
@@ -101,10 +101,10 @@ def run(torch: Context) -> None:
         own = [(None, None) if made is None else made.share(i, rank, ranks) for i in range(layers)]
         step: DecodeStep | PrefillStep
         if decode:
-            step = DecodeStep(torch, share, p.batch, p.kv, model.eps, reduce)
+            step = DecodeStep(torch, share, p.batch, p.kv, model.eps, model.rope, reduce)
             passes = [partial(step.run, step.layer(i, *of)) for i, of in enumerate(own)]
         else:
-            step = PrefillStep(torch, share, p.tokens, model.eps, reduce)
+            step = PrefillStep(torch, share, p.tokens, model.eps, model.rope, reduce)
             passes = [partial(step.run, step.layer(i, of[0])) for i, of in enumerate(own)]
         step.start(None if made is None else made.x)
         for one in passes:

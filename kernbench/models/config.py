@@ -21,7 +21,7 @@ class Model:
 
     ``hidden``: width of the residual stream. ``ffn``: columns of gate and of up. ``heads`` of queries share
     ``kv_heads`` of keys and values, each ``head_dim`` wide. ``eps`` is added to the mean square of a norm.
-    ``notes`` say what of the model is left out or stands for something else.
+    ``rope``: base of the rotary embedding. ``notes`` say what is left out or stands for something else.
     """
 
     name: str
@@ -32,6 +32,7 @@ class Model:
     head_dim: int
     layers: int
     eps: float = 1e-5
+    rope: float = 500000.0
     notes: tuple[str, ...] = ()
 
     @property
@@ -46,7 +47,7 @@ MODELS = {
     "llama-70b": Model("llama-70b", 8192, 28672, 64, 8, 128, 80),
     "llama-405b": Model("llama-405b", 16384, 53248, 128, 8, 128, 126),
     # Jiang et al., Mistral 7B, 2023, table 1.
-    "mistral-7b": Model("mistral-7b", 4096, 14336, 32, 8, 128, 32),
+    "mistral-7b": Model("mistral-7b", 4096, 14336, 32, 8, 128, 32, rope=10000.0),
 }
 """Models that are known by name."""
 
@@ -74,6 +75,7 @@ class _Config(BaseModel):
     num_key_value_heads: Positive | None = None
     head_dim: Positive | None = None
     rms_norm_eps: Annotated[float, Field(gt=0)] = 1e-5
+    rope_theta: Annotated[float, Field(gt=1)] = 10000.0
     num_experts_per_tok: Positive = 1
 
 
@@ -118,6 +120,8 @@ def _read(path: Path) -> Model:
             f"{c.num_attention_heads}"
         )
     head_dim = c.head_dim or c.hidden_size // c.num_attention_heads
+    if head_dim % 2:
+        raise UsageError(f"{path}, head_dim: {head_dim} is odd; a rotary embedding takes pairs")
     return Model(
         path.parent.name or path.stem,
         c.hidden_size,
@@ -127,5 +131,6 @@ def _read(path: Path) -> Model:
         head_dim,
         c.num_hidden_layers,
         c.rms_norm_eps,
+        c.rope_theta,
         ARCHITECTURES[kind],
     )

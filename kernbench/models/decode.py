@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernbench.models.layout import depth
 from kernbench.models.online import Softmax
+from kernbench.models.rotary import rotated
 
 if TYPE_CHECKING:
     from kernbench.kernels import Pointer
@@ -136,9 +137,12 @@ def attend(
     chunk: int,
     each: int,
     block: int,
+    rope: float,
     tl: Any,
 ) -> None:
     """Own keys of own sequences: the new token's are put into the cache first; ``block`` keys in TCM at once.
+
+    The token is the last of ``keys``; ``rope``: the base of its rotary embedding.
 
     A unit is a head of keys of a sequence; with ``parts`` above 1 that many PEs share one, and leave sums,
     highest scores and totals for :func:`combine`.
@@ -156,11 +160,13 @@ def attend(
             for new, cache in ((k, key_cache), (v, value_cache)):
                 at, shape, strides = _columns(new, tl.local_shape(new)[1], m, row, head * d, d)
                 token = tl.reshape(tl.load(at, shape, "f32", strides=strides), (1, d))
+                if new is k:
+                    token = rotated(token, keys - 1, rope, tl, 0)
                 tl.store(cache.local + begin + (here - 1) * d * 2, token.to(tl.float16))
         span = group * d
         place = _columns(q, tl.local_shape(q)[1], m, row, head * span, span)
-        query = tl.reshape(tl.load(place[0], place[1], "f32", strides=place[2]), (group, d)).to(tl.float16)
-        softmax = Softmax(query, tl)
+        query = tl.reshape(tl.load(place[0], place[1], "f32", strides=place[2]), (group, d))
+        softmax = Softmax(rotated(query, keys - 1, rope, tl, 0).to(tl.float16), tl)
         for n in tl.range(0, here, block, num_stages=2):
             shape = (min(block, here - n), d)
             scores = softmax.scores(tl.load(key_cache.local + begin + n * d * 2, shape, "f16"))

@@ -132,20 +132,29 @@ class Keys:
 class Strips:
     """An activation of a prefill: groups of ``rows`` tokens, each a list of strips of ``width`` columns.
 
-    The weights that make it lie in as many strips, dealt to the cubes, and each cube's over its PEs.
+    The weights that make it lie in as many strips, dealt to the cubes, and each cube's over its PEs. A group
+    is computed by ``parts`` PEs of each cube, which share the cube's strips.
     """
 
     tokens: int
     groups: int
+    parts: int
     rows: int
     count: int
     width: int
 
     @classmethod
     def of_tokens(cls, tokens: int, columns: int, width: int, cubes: int, pes: int) -> Strips:
-        """A group for each PE of a cube; its rows are a multiple of ``cubes``, to be dealt evenly."""
-        rows = -(-tokens // (pes * cubes)) * cubes
-        return cls(tokens, pes, rows, columns // width, width)
+        """As many groups as have ROWS tokens each, of as many rows as can be dealt evenly to all PEs."""
+        groups = max(n for n in range(1, pes + 1) if pes % n == 0 and (n == 1 or tokens >= n * ROWS))
+        even = cubes * pes // groups
+        return cls(
+            tokens, groups, pes // groups, -(-tokens // (groups * even)) * even, columns // width, width
+        )
+
+    def group_of(self, pe: int) -> int:
+        """The group that a PE of each cube computes."""
+        return pe // self.parts
 
     def filled(self, group: int) -> int:
         """Rows of a group that are tokens."""
@@ -165,21 +174,24 @@ class Strips:
         """Bytes before a row of a strip."""
         return ((group * self.count + strip) * self.rows + row) * self.width * 2
 
-    def of(self, cube: int, cubes: int) -> range:
-        """The strips whose weights a cube has."""
-        each = -(-self.count // cubes)
-        return range(min(self.count, cube * each), min(self.count, (cube + 1) * each))
+    def each(self, cubes: int) -> int:
+        """Strips of a PE at most."""
+        return -(-self.count // (cubes * self.parts))
+
+    def of(self, cube: int, cubes: int, pe: int) -> range:
+        """The strips that a PE of a cube computes, of those that the cube has weights of."""
+        first = (cube * self.parts + pe % self.parts) * self.each(cubes)
+        return range(min(self.count, first), min(self.count, first + self.each(cubes)))
 
     def weights(self, depth: int, cubes: int) -> tuple[int, int]:
         """Shape of the weights, ``depth`` rows to each strip; zero where PEs and strips do not divide."""
-        each = -(-self.count // cubes)
-        rows = -(-each * depth // self.groups) * self.groups
+        pes = self.groups * self.parts
+        rows = -(-self.each(cubes) * self.parts * depth // pes) * pes
         return cubes * rows, self.width
 
     def weights_at(self, strip: int, depth: int, cubes: int) -> int:
         """Bytes before a strip of weights."""
-        each = -(-self.count // cubes)
-        cube, own = divmod(strip, each)
+        cube, own = divmod(strip, self.each(cubes) * self.parts)
         return (cube * (self.weights(depth, cubes)[0] // cubes) + own * depth) * self.width * 2
 
     def packed(self, w: Array, cubes: int) -> Array:
@@ -196,6 +208,10 @@ class Strips:
         whole = padded(x, self.groups * self.rows, self.columns)
         parts = whole.reshape(self.groups, self.rows, self.count, self.width).transpose(0, 2, 1, 3)
         return np.ascontiguousarray(parts).reshape(self.shape)
+
+
+ROWS = 32
+"""Tokens of a group at least: with fewer, reading weights takes longer than multiplying them."""
 
 
 def strip_width(columns: int, cubes: int, pes: int, within: int) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kernbench.models import prefill
+from kernbench.models import attention, prefill
 from kernbench.models.layout import BY_ROWS, Array, Share, Strips, strip_width
 from kernbench.models.step import composites
 
@@ -17,8 +17,12 @@ if TYPE_CHECKING:
 
 BLOCK_M, BLOCK_N = 64, 256
 """Tokens, and keys, of attention in TCM at once."""
-WIDTH = 256
-"""Columns of a strip at most: its rows are two bursts."""
+AT_ONCE = 128
+"""Tokens of a product in TCM at once."""
+DEEP = 1024
+"""Columns of x in TCM at once, at least: sums that wait in memory cost little beside so many."""
+WIDTH = 128
+"""Columns of a strip at most: tiles of sums have room in the buffers."""
 
 
 class PrefillStep:
@@ -29,6 +33,7 @@ class PrefillStep:
         share: What this package has of the model.
         tokens: How many.
         eps: What a norm adds to the mean square.
+        rope: The base of the rotary embedding.
         reduce: Adds a tensor up over the packages; None where there is one.
     """
 
@@ -38,9 +43,11 @@ class PrefillStep:
         share: Share,
         tokens: int,
         eps: float,
+        rope: float,
         reduce: Callable[[Tensor], object] | None = None,
     ) -> None:
         self._torch, self.share, self.tokens, self.eps, self._reduce = torch, share, tokens, eps, reduce
+        self.rope = rope
         s = share
         q, kv = s.heads * s.head_dim, s.kv_heads * s.head_dim
 
@@ -54,17 +61,24 @@ class PrefillStep:
         self.hidden = strips(s.hidden, widest(s.hidden, s.hidden))
         self.qkv, self.q = strips(q + 2 * kv, head), strips(q, head)
         ffn = widest(s.ffn, s.ffn)
-        self.gate_up, self.ffn = strips(2 * s.ffn, ffn), strips(s.ffn, ffn)
+        self.ffn = strips(s.ffn, ffn)
         self._room = torch.scratch_bytes * 3 // 4
         self._block = 0 if composites(torch) else torch.scratch_bytes // 4
         self.x = self._tensor("x", self.hidden)
         # What is no token is not computed, and yet added up over packages.
-        whole = torch.empty if self.hidden.filled(s.pes - 1) == self.hidden.rows else torch.zeros
+        whole = torch.empty if self.hidden.filled(self.hidden.groups - 1) == self.hidden.rows else torch.zeros
         self.y = whole(*self.hidden.shape, dp=BY_ROWS, name="y")
         rows = self.hidden.shape[0]
         self.squares = torch.empty(rows, 1, dtype="f32", dp=BY_ROWS, name="squares")
         self.of_qkv, self.attended = self._tensor("qkv", self.qkv), self._tensor("attended", self.q)
-        self.of_gate_up, self.f = self._tensor("gate_up", self.gate_up), self._tensor("f", self.ffn)
+        kept = s.cubes * attention.kept(s.heads, s.kv_heads, s.cubes) * self.qkv.groups * self.qkv.rows
+        self.cached = torch.empty(2 * kept, s.head_dim, dp=BY_ROWS, name="cached")
+        self.f = self._tensor("f", self.ffn)
+        most = max(
+            strips.each(s.cubes) * strips.width * n
+            for strips, n in ((self.hidden, 1), (self.qkv, 1), (self.ffn, 2))
+        )
+        self.sums = torch.empty(s.workers, most * self.hidden.rows, dtype="f32", dp=BY_ROWS, name="sums")
 
     def _tensor(self, name: str, strips: Strips) -> Tensor:
         return self._torch.empty(*strips.shape, dp=BY_ROWS, name=name)
@@ -84,7 +98,8 @@ class PrefillStep:
         depths = {
             "qkv": (self.qkv, self.hidden, ("q", "k", "v")),
             "o": (self.hidden, self.q, ("o",)),
-            "gate_up": (self.gate_up, self.hidden, ("gate", "up")),
+            "gate": (self.ffn, self.hidden, ("gate",)),
+            "up": (self.ffn, self.hidden, ("up",)),
             "down": (self.hidden, self.ffn, ("down",)),
         }
         placed = {}
@@ -104,16 +119,13 @@ class PrefillStep:
         torch, s = self._torch, self.share
         self._project("qkv", self.x, self.hidden, w["qkv"], self.of_qkv, self.qkv, self.squares)
         blocks = min(BLOCK_M, self.q.rows), math.gcd(BLOCK_N, self.q.rows)
-        heads = s.heads, s.group
-        torch.launch("attend", prefill.attend, self.of_qkv, self.qkv, self.attended, self.q, *heads, *blocks)
-        self._project("o", self.attended, self.q, w["o"], self.y, self.hidden, None)
+        given = self.of_qkv, self.qkv, self.cached, s.heads, s.kv_heads
+        torch.launch("keys", attention.keys, *given, blocks[1], self.rope)
+        torch.launch("attend", attention.attend, *given, self.attended, self.q, *blocks, self.rope)
+        self._project("o", self.attended, self.q, w["o"], self.y, self.hidden)
         self._sum()
-        self._project(
-            "gate-up", self.x, self.hidden, w["gate_up"], self.of_gate_up, self.gate_up, self.squares
-        )
-        rows = max(1, torch.scratch_bytes // (32 * self.ffn.width))
-        torch.launch("silu", prefill.gated, self.of_gate_up, self.gate_up, self.f, self.ffn, rows)
-        self._project("down", self.f, self.ffn, w["down"], self.y, self.hidden, None)
+        self._project("gate-up", self.x, self.hidden, w["up"], self.f, self.ffn, self.squares, w["gate"])
+        self._project("down", self.f, self.ffn, w["down"], self.y, self.hidden)
         self._sum()
 
     def _sum(self) -> None:
@@ -133,9 +145,16 @@ class PrefillStep:
         w: Tensor,
         out: Tensor,
         made: Strips,
-        squares: Tensor | None,
+        squares: Tensor | None = None,
+        gate: Tensor | None = None,
     ) -> None:
-        at_once = max(1, min(128, self._room // (given.columns * 2)))
+        if self._block:
+            at_once, deep = max(1, min(AT_ONCE, self._room // (given.columns * 2))), given.count
+        else:  # while some strips are multiplied, the next are loaded
+            at_once = min(AT_ONCE, given.rows)
+            room = self._room // (2 * at_once * given.width * 2)
+            deep = max(1, min(room, max(DEEP, given.columns // 8) // given.width))
+        sizes = (self.eps, at_once, deep)
         self._torch.launch(
-            name, prefill.project, x, given, w, out, made, squares, self.eps, at_once, self._block
+            name, prefill.project, x, given, w, gate, out, made, squares, *sizes, self.sums, self._block
         )

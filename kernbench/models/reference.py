@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbench.models.config import Model
+from kernbench.models.rotary import rotated_array
 
 Array = NDArray[Any]
 
@@ -19,11 +20,12 @@ def decoded(x: Array, weights: Mapping[str, Array], keys: Array, values: Array, 
     Args:
         x: A token of each sequence.
         weights: ``q``, ``k``, ``v``, ``o``, ``gate``, ``up``, ``down``, each (inputs, outputs).
-        keys: The cache, (batch, kv_heads, keys, head_dim); its last key is replaced by the token's own.
+        keys: The cache, (batch, kv_heads, keys, head_dim), turned by positions; its last key is replaced by
+            the token's own.
         values: As ``keys``.
         model: The sizes.
     """
-    q, k, v = _heads(x, weights, model)
+    q, k, v = _heads(x, weights, model, np.full(len(x), keys.shape[2] - 1))
     caches = []
     for cache, own in ((keys, k), (values, v)):
         caches.append(cache.astype(np.float64))
@@ -35,20 +37,24 @@ def decoded(x: Array, weights: Mapping[str, Array], keys: Array, values: Array, 
 
 def prefilled(x: Array, weights: Mapping[str, Array], model: Model) -> Array:
     """``x`` (tokens, hidden) after a layer: tokens of one sequence, each of which sees those before it."""
-    q, k, v = _heads(x, weights, model)
+    q, k, v = _heads(x, weights, model, np.arange(len(x)))
     scores = np.einsum("shgd,thd->shgt", q, k)
     seen = np.tri(len(x), dtype=bool)[:, None, None, :]
     attended = np.einsum("shgt,thd->shgd", _softmax(np.where(seen, scores, -np.inf)), v)
     return _after_attention(x, attended, weights, model)
 
 
-def _heads(x: Array, w: Mapping[str, Array], model: Model) -> tuple[Array, Array, Array]:
-    """q (tokens, kv_heads, group, head_dim), divided by the root of head_dim, and k and v without group."""
+def _heads(x: Array, w: Mapping[str, Array], model: Model, positions: Array) -> tuple[Array, Array, Array]:
+    """q (tokens, kv_heads, group, head_dim), divided by the root of head_dim, and k and v without group.
+
+    q and k are turned by the token's position.
+    """
     normed = _normed(x, model.eps)
     q, k, v = (normed @ w[name].astype(np.float64) for name in ("q", "k", "v"))
     shape = (len(x), model.kv_heads, model.head_dim)
     q = q.reshape(len(x), model.kv_heads, model.group, model.head_dim) / np.sqrt(model.head_dim)
-    return q, k.reshape(shape), v.reshape(shape)
+    q, k = (rotated_array(part, positions, model.rope) for part in (q, k.reshape(shape)))
+    return q, k, v.reshape(shape)
 
 
 def _softmax(scores: Array) -> Array:

@@ -51,6 +51,7 @@ class DecodeStep:
         batch: Sequences.
         kv: Keys of each, the new token's among them.
         eps: What a norm adds to the mean square.
+        rope: The base of the rotary embedding.
         reduce: Adds a tensor up over the packages; None where there is one.
     """
 
@@ -61,9 +62,11 @@ class DecodeStep:
         batch: int,
         kv: int,
         eps: float,
+        rope: float,
         reduce: Callable[[Tensor], object] | None = None,
     ) -> None:
         self._torch, self.share, self.m, self.eps, self._reduce = torch, share, batch, eps, reduce
+        self.rope = rope
         self.keys = Keys(batch * share.kv_heads, kv, share.workers)
         s, m = share, batch
         self._room = torch.scratch_bytes // 4
@@ -138,7 +141,7 @@ class DecodeStep:
         self._project("qkv", self.x, s.of_hidden, normed, *pairs)
         split = (s.group, keys.units, keys.parts)
         results = (self.attended, *self.partial)
-        sizes = (self.m, *split, keys.keys, keys.chunk, keys.units_each, BLOCK)
+        sizes = (self.m, *split, keys.keys, keys.chunk, keys.units_each, BLOCK, self.rope)
         torch.launch("attend", decode.attend, *qkv, layer.keys, layer.values, *results, *sizes)
         if keys.parts > 1:
             torch.launch("combine", decode.combine, *self.partial, self.attended, self.m, *split)

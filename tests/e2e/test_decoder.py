@@ -8,6 +8,7 @@ import pytest
 
 import kernbench as kb
 from kernbench.errors import LaunchError, UsageError
+from kernbench.models import prefill_step
 
 ODD = {"model_type": "llama", "hidden_size": 96, "intermediate_size": 200, "num_attention_heads": 6}
 """Three heads share one of keys, and nothing divides over PEs."""
@@ -16,12 +17,17 @@ DECODE = [
     ("minimal", "sip:0", {"batch": 3, "kv": 37, "layers": 2}),
     ("a100-4", "all", {"batch": 1, "kv": 5}),
 ]
-PREFILL = [("minimal", "sip:0", {"tokens": 50}), ("a100-4", "all", {"tokens": 33, "layers": 2})]
+PREFILL = [
+    ("minimal", "sip:0", {"tokens": 50}),
+    ("minimal", "sip:0", {"tokens": 300}),
+    ("a100-4", "all", {"tokens": 33, "layers": 2}),
+]
 LARGE = [
     ("default", "sip:0", {"batch": 1, "kv": 200}),
     ("default", "all", {"batch": 3, "kv": 33, "layers": 2}),
     ("h100-8-nvswitch", "sip:0", {"batch": 3}),
     ("default", "sip:0", {"phase": "prefill", "tokens": 100}),
+    ("default", "sip:0", {"phase": "prefill", "tokens": 270}),
     ("default", "all", {"phase": "prefill", "tokens": 40}),
     ("two-kinds", "sip:0", {"phase": "prefill", "tokens": 40}),
     ("tray-8", "all", {"batch": 1, "kv": 9}),
@@ -43,6 +49,11 @@ def test_decode(topology, device, params):
 @pytest.mark.parametrize(("topology", "device", "params"), PREFILL)
 def test_prefill(topology, device, params):
     _right(topology, device, {"phase": "prefill", **params})
+
+
+def test_sums_that_wait_while_x_passes_in_pieces(monkeypatch):
+    monkeypatch.setattr(prefill_step, "DEEP", 64)
+    _right("minimal", "sip:0", {"phase": "prefill", "tokens": 140})
 
 
 @pytest.mark.slow
@@ -107,7 +118,13 @@ def test_packages_beyond_the_heads_of_keys_share_them(tmp_path, phase):
 )
 def test_heads_that_packages_cannot_share_are_refused(tmp_path, changes, word):
     path = tmp_path / "config.json"
-    sizes = {**ODD, "num_attention_heads": 32, "num_key_value_heads": 8, "num_hidden_layers": 1}
+    sizes = {
+        **ODD,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 8,
+        "num_hidden_layers": 1,
+        "head_dim": 4,
+    }
     path.write_text(json.dumps({**sizes, **changes}))
     with pytest.raises(UsageError, match=rf"has {word}, which 6 packages cannot share; select fewer"):
         kb.run("llama-decoder", "six-sip-torus", device="all", params={"config": str(path)}, trace=False)
