@@ -14,7 +14,7 @@ cdef class Job(Requests):
     cdef public list requests
     cdef public bint is_write
     cdef public long long nbytes
-    cdef public double t_ready, t_start
+    cdef public double t_ready, t_start, t_issued
     cdef public DmaEngines engines
     cdef public DmaEngine engine
     cdef public Server slot

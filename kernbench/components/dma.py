@@ -54,6 +54,8 @@ class Job(Requests):
         """Its physical bytes, where they are many runs."""
         self.t_ready = 0.0
         self.t_start = 0.0
+        self.t_issued = 0.0
+        """When the PE has issued it, ns."""
         self.engines: DmaEngines | None = None
         self.engine: DmaEngine | None = None
         self.slot: Server | None = None

@@ -18,7 +18,9 @@ cdef class ComputeEngine(PeComponent):
 cdef class PeGemm(ComputeEngine):
     cdef readonly object engine
     cdef readonly tuple tile
-    cdef double _clock_ghz
+    cdef double _clock_ghz, _slowdown
+    cdef readonly double slowed
+    cdef bint _on_all
 
     cpdef double duration_ns(self, Stage stage) except? -1.0
 
@@ -26,6 +28,7 @@ cdef class PeMath(ComputeEngine):
     cdef long long _lanes
     cdef dict _passes
     cdef object _rates
+    cdef PeGemm _gemm
     cdef double _latency_cycles, _cycle_ns
 
     @cython.locals(rows="long long", passes="long long")

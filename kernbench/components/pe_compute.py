@@ -80,10 +80,26 @@ class PeGemm(ComputeEngine):
         self.engine = MatrixEngine.of(node.properties)
         self.tile = self.engine.tile
         self._clock_ghz = self.number("clock_ghz")
+        ghz, loaded = (float(self.of_pe.get(f"clock_{key}", 1.0)) for key in ("ghz", "loaded_ghz"))
+        self._slowdown = ghz / loaded
+        PeGemm.reset(self)
+
+    def reset(self) -> None:
+        """See :meth:`Server.reset`."""
+        ComputeEngine.reset(self)
+        self.begin_launch(False)
+
+    def begin_launch(self, on_all: bool) -> None:
+        """The PE begins a launch, which has work for all PEs of its package or not."""
+        self._on_all = on_all
+        self.slowed = 1.0
+        """How many times as long the engines' cycles are: the clock falls with the first product."""
 
     def duration_ns(self, stage: Stage) -> float:
         """See :meth:`ComputeEngine.duration_ns`."""
-        return self.engine.cycles(stage.block, stage.partial) / self._clock_ghz
+        if self._on_all:
+            self.slowed = self._slowdown
+        return self.engine.cycles(stage.block, stage.partial) / self._clock_ghz * self.slowed
 
 
 class PeMath(ComputeEngine):
@@ -102,26 +118,26 @@ class PeMath(ComputeEngine):
         self._cycle_ns = 1.0 / self.number("clock_ghz")
 
     def wired(self) -> None:
-        """Share the compute slot of the PE's GEMM, where the PE has only one."""
-        if int(self.sibling("pe_scheduler").node.properties["compute_slots"]) > 1:
-            return
+        """Find the PE's GEMM, and share its compute slot where the PE has only one."""
         gemm = self.sibling("pe_gemm")
         assert isinstance(gemm, PeGemm)
-        self.slot = gemm.slot
+        self._gemm = gemm
+        if int(self.sibling("pe_scheduler").node.properties["compute_slots"]) == 1:
+            self.slot = gemm.slot
 
     def duration_ns(self, stage: Stage) -> float:
         """See :meth:`ComputeEngine.duration_ns`."""
         rate = self._rate(stage)
         if rate is not None:
-            return stage.elements / rate[1] * self._cycle_ns
+            return stage.elements / rate[1] * self._cycle_ns * self._gemm.slowed
         rows = (stage.elements + self._lanes - 1) // self._lanes
         passes = self._passes.get(stage.name, 1)
-        return (rows + self._latency_cycles) * passes * self._cycle_ns
+        return (rows + self._latency_cycles) * passes * self._cycle_ns * self._gemm.slowed
 
     def latency_ns(self, stage: Stage) -> float:
         """See :meth:`ComputeEngine.latency_ns`."""
         rate = self._rate(stage)
-        return 0.0 if rate is None else rate[0] * self._cycle_ns
+        return 0.0 if rate is None else rate[0] * self._cycle_ns * self._gemm.slowed
 
     def _rate(self, stage: Stage) -> Rate | None:
         return None if self._rates is None else self._rates.find(stage.name, stage.elements, stage.reduced)

@@ -19,6 +19,7 @@ cdef class PeCpu(PeComponent):
     cdef long long _blocked_in
     cdef bint _ending, _sending, _posted
     cdef double _cycle_ns, _dispatch_ns
+    cdef long long _pes_of_package
 
     @cython.locals(system=object)  # its methods are given away
     cpdef object _begin(self)

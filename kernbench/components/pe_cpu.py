@@ -8,6 +8,7 @@ from functools import partial
 
 from kernbench.components.issue_queues import IssueQueues
 from kernbench.components.pe_component import PeComponent
+from kernbench.components.pe_compute import PeGemm
 from kernbench.components.pe_ipcq import PeIpcq
 from kernbench.components.pe_scheduler import PeScheduler
 from kernbench.components.system import System
@@ -84,6 +85,7 @@ class PeCpu(PeComponent):
         sip, cube, _ = self.location
         pes = shape.pes_of(sip)
         self._device_counts = (pes[cube], len(pes), shape.sips)
+        self._pes_of_package = sum(pes)
         self._scratch = (int(tcm["scheduler_reserved_bytes"]), int(tcm["scratch_bytes"]))
 
     def receive(self, packet: Packet) -> None:
@@ -131,6 +133,10 @@ class PeCpu(PeComponent):
         self._started = []
         self._ahead = None
         self._epoch += 1
+        if "clock_loaded_ghz" in self.of_pe:
+            gemm = self.sibling("pe_gemm")
+            assert isinstance(gemm, PeGemm)
+            gemm.begin_launch(launch.work_of(self.location[0]) >= self._pes_of_package)
         context = c.PeContext(
             *self.location,
             self.resource.rpartition(".")[0],

@@ -4,6 +4,7 @@ from kernbench.components.pe_component cimport PeComponent, Token
 from kernbench.program.operations cimport Op
 from kernbench.program.tile_plans cimport Stage, OperandBytes
 from kernbench.sim.node cimport Link
+from kernbench.sim.server cimport Server
 from kernbench.sim.transaction cimport Packet
 
 cimport cython
@@ -14,7 +15,10 @@ cdef class PeDma(PeComponent):
     cdef readonly object _tcm_name
     cdef readonly DmaEngines dma
     cdef Link _tcm_out, _tcm_in
-    cdef double _router_gbs
+    cdef double _router_gbs, _issue_cycles, _issue_bytes, _cycle_ns
+    cdef readonly bint issues
+    cdef readonly Server issue_slot
+    cdef object _gemm
 
     @cython.locals(now=double, across=double)
     cpdef double from_tcm(self, long long nbytes) except? -1.0
@@ -25,6 +29,8 @@ cdef class PeDma(PeComponent):
     cdef bint _is_local(self, Job job) except -1
     @cython.locals(moving=Transfers, op=Op, transfer=OperandBytes, stage=Stage, reading=bint)
     cpdef object accept(self, Token token)
+    @cython.locals(cycles=double, duration=double, now=double, start=double, slot=Server)
+    cpdef object issue(self, Job job, bint fresh)
     cpdef object submit(self, Job job)
     @cython.locals(hops=Py_ssize_t, link=Link)
     cpdef object receive(self, Packet packet)

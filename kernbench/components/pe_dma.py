@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from kernbench.components.dma import DmaEngines, Job
 from kernbench.components.pe_component import PeComponent, Token
+from kernbench.components.pe_compute import ComputeEngine, PeGemm
 from kernbench.components.pe_translator import translator_of
 from kernbench.components.system import System
 from kernbench.pgraph import Node
 from kernbench.routing import Traffic
 from kernbench.sim.node import TRANSIT, Link
+from kernbench.sim.server import Server
 from kernbench.sim.transaction import LINK_START, Packet
 
 if TYPE_CHECKING:
@@ -43,6 +45,12 @@ class PeDma(PeComponent):
         super().__init__(node, system)
         # With an overhead, flits that pass may be held back; the worker then takes every one of them.
         self.own_service = self.overhead_ns > 0.0
+        self._issue_cycles = float(node.properties.get("issue_iteration_cycles", 0.0))
+        self._issue_bytes = float(node.properties.get("issue_bytes_per_cycle", 0.0))
+        self.issues = self._issue_cycles + self._issue_bytes > 0.0
+        """Whether loads of a kernel cost the PE time before they are under way."""
+        self.issue_slot = Server(f"{node.id}#issue")
+        """What they take for that time."""
         self.queue_channel: QueueChannel | None = None
         """The third channel, for queues; opened by PE_IPCQ."""
 
@@ -66,7 +74,11 @@ class PeDma(PeComponent):
             source=self._sent_from_tcm,
             sink=self._into_tcm,
         )
-        self.parts = [self.dma]
+        self.parts = [self.dma, self.issue_slot]
+        gemm = self.sibling("pe_gemm")
+        assert isinstance(gemm, PeGemm)
+        self._gemm = gemm
+        self._cycle_ns = 1.0 / self.sibling("pe_cpu").number("clock_ghz")
 
     def _engines_used(self, write: bool, busy_ns: float) -> None:
         self.count_use(write, busy_ns)
@@ -86,6 +98,8 @@ class PeDma(PeComponent):
     def _into_tcm(self, job: Job) -> float:
         """When the data of a read that have come are in the TCM, ns; it takes them as they come."""
         now = self.clock.time
+        if job.t_issued > now:
+            now = job.t_issued
         if self._is_local(job):
             return now
         across = self._tcm_in.stream(job.t_first, job.nbytes)
@@ -108,6 +122,24 @@ class PeDma(PeComponent):
         for op, transfer in zip(self.stage_ops(token, moving.left), stage.transfers, strict=True):
             op.nbytes = transfer.nbytes
             self.submit(Job(op, kind, transfer.runs, moving.one_done, served))
+
+    def issue(self, job: Job, fresh: bool) -> None:
+        """Queue a kernel's load, from when the PE begins to issue it; it is not over before that is."""
+        cycles = self._issue_cycles if fresh else 0.0
+        if self._issue_bytes > 0.0:
+            cycles += job.nbytes / self._issue_bytes
+        now, slot = self.clock.time, self.issue_slot
+        if "issue_slot" in self.node.properties:
+            math = self.sibling("pe_math")
+            assert isinstance(math, ComputeEngine)
+            slot = math.slot
+        duration = cycles * self._cycle_ns * self._gemm.slowed
+        start = slot.occupy(now, duration, job.op)
+        job.t_issued = start + duration
+        if start > now:
+            self.clock.call_at(start, self.submit, job)
+        else:
+            self.submit(job)
 
     def submit(self, job: Job) -> None:
         """Queue a job; ``job.done`` is called when it is over."""

@@ -77,10 +77,20 @@ class PeScheduler(PeComponent):
         token.site = command.site if rows is not None and rows.takes_computed else None
         self._start(token)
 
-    def transfer(self, op: Op, kind: str, runs: Sequence[tuple[int, int]], done: Callable[[], None]) -> None:
-        """Have PE_DMA move bytes; ``done()`` when that is over."""
+    def transfer(
+        self,
+        op: Op,
+        kind: str,
+        runs: Sequence[tuple[int, int]],
+        done: Callable[[], None],
+        fresh: bool = False,
+    ) -> None:
+        """Have PE_DMA move bytes; ``done()`` when that is over. ``fresh``: see :class:`~c.Transfer`."""
         job = Job(op, kind, runs, done, partial(self.system.served, op))
-        self.forward(self._dma, self._dma.submit, job)
+        if self._dma.issues and not job.is_write:
+            self.forward(self._dma, self._dma.issue, job, fresh)
+        else:
+            self.forward(self._dma, self._dma.submit, job)
 
     def feed(self, command: c.Composite) -> None:
         """Carry out a composite."""

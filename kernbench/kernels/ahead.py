@@ -95,6 +95,8 @@ class AheadLanguage(Language):
         self._views: dict[int, int] = {}
         """Of views of these: what they are views of."""
         self._computed_last: Completion | None = None
+        self._fresh = True
+        """The next load is the first of the kernel or block, or of a turn of a loop."""
         self._fence: Completion | None = None
         """The last access that all accesses after it wait for."""
 
@@ -127,6 +129,7 @@ class AheadLanguage(Language):
         try:
             for number in numbers:
                 loop.load = 0
+                self._fresh = True
                 self._loops.append(loop)
                 yield self._index(number)
                 self._loops.remove(loop)
@@ -153,6 +156,7 @@ class AheadLanguage(Language):
         if isinstance(command, Load | Store):
             after += self._overlapping(command, flight.done)
         if isinstance(command, Load):
+            command.fresh, self._fresh = self._fresh, False
             after += self._buffer(op.id)
         elif isinstance(command, Compute):
             self._computed_last = flight.done

@@ -52,6 +52,9 @@ class KernelCall:
         self._args = tuple(args)
         self._kwargs = dict(kwargs or {})
         self._data = data
+        if hasattr(fn, "blocks"):
+            self.blocks: int = fn.blocks
+            """Blocks of its grid, which PEs take as they become free."""
         self._binding = Binding(fn, self.name)
         self._binding.check(self._args, self._kwargs)
         self.line = "" if self._binding.has_lines(self._args, self._kwargs) else called_at

@@ -23,7 +23,13 @@ _KINDS = (
     ComponentKind(kind="tray", name="tray", form=Form.GROUP),
     ComponentKind(kind="sip", name=_SIP, form=Form.GROUP, fill="#f7f8f9"),
     ComponentKind(kind="cube", name=_CUBE, form=Form.GROUP, fill="#fafbfc"),
-    ComponentKind(kind="pe", name=_PE, form=Form.GROUP, switches=("operands",), fill=_ORANGE),
+    ComponentKind(
+        kind="pe",
+        name=_PE,
+        form=Form.GROUP,
+        switches=("operands", "clock_ghz", "clock_loaded_ghz"),
+        fill=_ORANGE,
+    ),
     ComponentKind(
         kind="host_cpu",
         name="host.cpu",
@@ -223,6 +229,7 @@ _KINDS = (
         name=f"{_PE}.pe_dma",
         section=("pe", "pe_dma"),
         properties=("read_engines", "write_engines", "outstanding"),
+        switches=("issue_iteration_cycles", "issue_bytes_per_cycle", "issue_slot"),
         entrance_to="pe_tcm",
         sends=Traffic.PE_DMA,
         windows=("PE_LOCAL.DMA_ENGINE_SFR",),

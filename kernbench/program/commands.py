@@ -60,6 +60,8 @@ class Transfer(Command):
 
     op: Op
     runs: Sequence[tuple[int, int]]
+    fresh: bool = True
+    """Of a load: it is the first of its kernel or block, or of a turn of a loop."""
     kind: ClassVar[str]
 
     def check(self, scheduler: Scheduler, queues: Queues) -> None:
@@ -68,7 +70,7 @@ class Transfer(Command):
 
     def dispatch(self, scheduler: Scheduler, done: Callable[[], None]) -> None:
         """See :class:`Command`."""
-        scheduler.transfer(self.op, self.kind, self.runs, done)
+        scheduler.transfer(self.op, self.kind, self.runs, done, self.fresh)
 
 
 class Load(Transfer):

@@ -113,6 +113,11 @@ class Launch:
         """PEs of a cube that take part, ascending."""
         return self._pes[sip][cube]
 
+    def work_of(self, sip: int) -> int:
+        """PEs of a package that have work in it: not more than it has blocks of a grid."""
+        pes = sum(len(pes) for pes in self._pes[sip].values())
+        return min(pes, getattr(self.kernel, "blocks", pes))
+
     def program_id(self, target: Target) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
         """(index, count) of a PE within the launch by axis: PE in its cube, cube in its SIP, SIP."""
         sip, cube, pe = target

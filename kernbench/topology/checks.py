@@ -37,6 +37,7 @@ def problems(spec: TopologySpec, fields: bool = True) -> list[Problem]:
         *_tcm(spec, fields and not spec.parts),
         *_gemm(spec),
         *_math(spec),
+        *_clock(spec),
         *_attributes(spec),
         *_links(spec),
         *_energy(spec),
@@ -294,6 +295,22 @@ def _gemm(spec: TopologySpec) -> Iterator[Problem]:
         if (tile := getattr(gemm.tile, key)) % size:
             message = f"is {tile}, expected a multiple of {along} = {size} (dataflow {gemm.dataflow})"
             yield Problem((*path, "tile", key), message, ((*path, along), (*path, "dataflow")))
+
+
+def _clock(spec: TopologySpec) -> Iterator[Problem]:
+    """One clock says how far it falls, and is not said twice; what says how loads are issued has a cost."""
+    clock, path, issue = spec.pe.clock, ("pe", "clock"), spec.pe.pe_dma.issue
+    if clock.loaded_ghz > clock.ghz:
+        message = f"is {clock.loaded_ghz:g}, expected at most ghz = {clock.ghz:g}"
+        yield Problem((*path, "loaded_ghz"), message, ((*path, "ghz"),))
+    for part in ("pe_cpu", "pe_gemm", "pe_math"):
+        own = getattr(spec.pe, part).clock_ghz
+        if clock.ghz and own not in (1.0, clock.ghz):
+            message = f"is {own:g} beside pe.clock.ghz = {clock.ghz:g}, expected one of the two"
+            yield Problem(("pe", part, "clock_ghz"), message, ((*path, "ghz"),))
+    if issue.slot and not (issue.iteration_cycles or issue.bytes_per_cycle):
+        message = "is set without iteration_cycles or bytes_per_cycle, expected one of these beside it"
+        yield Problem(("pe", "pe_dma", "issue", "slot"), message)
 
 
 def _math(spec: TopologySpec) -> Iterator[Problem]:

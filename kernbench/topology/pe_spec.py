@@ -16,8 +16,9 @@ MAX_TCM_BYTES = 2 << 20
 
 
 OFF = {
-    "": ("operands",),
+    "": ("operands", "clock"),
     "pe_cpu": ("run_ahead",),
+    "pe_dma": ("issue",),
     "pe_gemm": ("fixed_cycles", "smallest"),
     "pe_math": ("cycles", "reduce"),
 }
@@ -60,12 +61,29 @@ class PeScheduler(Part):
     )
 
 
+class Issue(Section):
+    """What a kernel's loads cost the PE, in its CPU's cycles, before they are under way. Tiles cost none."""
+
+    iteration_cycles: float = Field(
+        default=0.0,
+        ge=0,
+        description="cycles of the first load of a kernel that runs ahead, of a block of a grid and of each "
+        "turn of its loops; of each load of other kernels",
+    )
+    bytes_per_cycle: float = Field(default=0.0, ge=0, description="bytes a cycle of every load; 0: no cost")
+    slot: Literal["", "pe_math"] = Field(
+        default="",
+        description="pe_math: it holds that one's compute slot meanwhile; left out, one of its own",
+    )
+
+
 class PeDma(Part):
     """The PE's DMA."""
 
     read_engines: int = Field(default=1, ge=1, le=64, description="engines that read, with one queue")
     write_engines: int = Field(default=1, ge=1, le=64, description="engines that write, with one queue")
     outstanding: int = Field(default=2, ge=1, le=1024, description="requests that an engine has in flight")
+    issue: Issue = section("what a kernel's loads cost the PE")
 
 
 class Tile(Section):
@@ -264,6 +282,25 @@ class PeIpcq(Part):
     hbm: Tier = section("slots in HBM", gbs=256.0, overhead_ns=6.0)
 
 
+class Clock(Section):
+    """The clock of PE_CPU, PE_GEMM and PE_MATH, and how far it falls."""
+
+    ghz: float = Field(
+        default=0.0, ge=0, description="clock in GHz, in place of theirs; 0: they have their own"
+    )
+    loaded_ghz: float = Field(
+        default=0.0,
+        ge=0,
+        description="from the first product on of a launch with work for all PEs of its package, until the "
+        "PE begins another: of products, MATH and the issue of loads; 0: it does not fall",
+    )
+
+
+def clocked(part: Part, ghz: float) -> Part:
+    """``part`` with the clock of the whole PE, if it has a clock and the PE one."""
+    return part.model_copy(update={"clock_ghz": ghz}) if ghz and hasattr(part, "clock_ghz") else part
+
+
 class Pe(Section):
     """A processing element and its parts."""
 
@@ -273,6 +310,7 @@ class Pe(Section):
         "of the TCM, whose scratch still has room for them",
     )
 
+    clock: Clock = section("clock of the whole PE")
     links: Links = section("bandwidths of the PE's links")
     pe_cpu: PeCpu = section("control processor")
     pe_scheduler: PeScheduler = section("scheduler of tile pipelines")

@@ -60,6 +60,7 @@ class TritonLanguage(ScaledCalls):
         """The kernel goes on with another block of the grid, the ``number``-th."""
         self.block, self.grid = block, grid
         self._computed_last = None
+        self._fresh = True
         if self._races is not None and self._kernel_thread is not None:
             self._thread = self._races.block(self._kernel_thread, number)
 

@@ -179,6 +179,7 @@ class BlockKernel:
         self.residents = residents
         self.language = type("TritonLanguage", (TritonLanguage,), {"stages": stages})
         x, y, z = grid
+        self.blocks = x * y * z
         self._left = enumerate(itertools.product(range(z), range(y), range(x)))
 
     def __call__(self, *args: Any, **kwargs: Any) -> None:

@@ -79,7 +79,17 @@ def compute() -> st.SearchStrategy[dict[str, object]]:
             "pe.pe_ipcq.protocol_ns": TIMES,
             "pe.pe_ipcq.slots": st.integers(1, 8),
             "pe.pe_dma.outstanding": st.integers(1, 8),
-        }
+        },
+        optional={
+            "pe.operands": st.just("registers"),
+            "pe.clock": st.just({"ghz": 1.0, "loaded_ghz": 0.75}),
+            "pe.pe_cpu.run_ahead": st.just(True),
+            "pe.pe_math.cycles": st.just({"exp": [46, 18], "add": [2.5, 128]}),
+            "pe.pe_math.reduce": st.just({"across": [301, 38], "within": [50, 20]}),
+            "pe.pe_dma.issue": st.fixed_dictionaries(
+                {"iteration_cycles": st.just(92.0)}, optional={"slot": st.just("pe_math")}
+            ),
+        },
     )
 
 

@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kernbench as kb
+import kernbench.triton as triton
+import kernbench.triton.language as tl
 from kernbench.errors import ConfigError, LaunchError
 from kernbench.math_names import REDUCTIONS
 from kernbench.replay.math_ops import MATH_OPS
@@ -218,6 +220,96 @@ def test_a_product_takes_fixed_cycles_and_small_ones_their_own(
     assert product.t_end - product.t_start == near(cycles / 2)
 
 
+# -- pe_dma.issue --------------------------------------------------------------------------------------------
+
+
+def loads(
+    keys: dict[str, object], count: int, nbytes: int, *, turns: bool = False
+) -> tuple[float, list[Any]]:
+    """Loads of a kernel that runs ahead, side by side, and then an exponential of its own data."""
+
+    def kernel(a: int, b: int, out: int, tl: Any) -> None:
+        x, all_ = tl.zeros((1000,)), tl.range(count, num_stages=99) if turns else range(count)
+        kept = [tl.load(a + n * nbytes, (nbytes // 2,), "f16") for n in all_]
+        assert tl.exp(x) is not None, kept
+
+    usual = {"pe__pe_cpu__run_ahead": True, "pe__pe_dma__outstanding": 64, "pe__pe_cpu__clock_ghz": 2.0}
+    bench = Bench(**REGISTERS, **usual, **keys)
+    _, ops = bench.run(kernel)
+    return bench.read_ns(nbytes), [op for op in ops if op.kind in ("memory", "math")]
+
+
+@examples(20)
+@given(st.integers(0, 3000), st.integers(0, 8), st.integers(1, 5), st.booleans())
+def test_loads_are_issued_one_after_the_other(iteration: int, rate: int, count: int, turns: bool) -> None:
+    keys = {"pe__pe_dma__issue": {"iteration_cycles": iteration, "bytes_per_cycle": rate}}
+    alone, ops = loads(keys, count, 512, turns=turns)
+    cost = [((iteration if turns or n == 0 else 0) + (512 / rate if rate else 0)) / 2 for n in range(count)]
+    first = ops[0].t_start
+    for n, op in enumerate(ops[:-1]):
+        assert op.t_start - first == near(sum(cost[:n]))
+        assert op.t_end >= op.t_start + max(alone, cost[n]) - 1e-9
+    assert ops[-1].t_start == first, "MATH is not held up"
+    if count == 1:
+        assert ops[0].t_end - first == near(max(alone, cost[0]))
+
+
+def test_issue_may_hold_the_slot_of_math() -> None:
+    cost = {"iteration_cycles": 100, "bytes_per_cycle": 8, "slot": "pe_math"}
+    _, ops = loads({"pe__pe_dma__issue": cost}, 3, 512)
+    assert ops[-1].t_start - ops[0].t_start == near((100 + 3 * 512 / 8) / 2)
+
+
+def test_every_load_of_a_kernel_that_waits_is_the_first() -> None:
+    def kernel(a: int, b: int, out: int, tl: Any) -> None:
+        tl.load(a, (256,), "f16")
+        tl.load(b, (256,), "f16")
+        tl.store(out, tl.zeros((256,)))
+
+    bench = Bench(pe__pe_dma__issue={"iteration_cycles": 5000.0})
+    took, _ = bench.run(kernel)
+    assert took == near(2 * 5000 + bench.write_ns(512))
+
+
+# -- pe.clock ------------------------------------------------------------------------------------------------
+
+
+def test_the_clock_of_a_pe_is_that_of_its_parts() -> None:
+    graph = kb.load_topology("minimal", {"pe.clock": {"ghz": 1.98}})
+    for part in ("pe_cpu", "pe_gemm", "pe_math"):
+        assert graph.node(f"sip0.cube0.pe0.{part}").properties["clock_ghz"] == 1.98
+
+
+@pytest.mark.parametrize("blocks", [1, 3, 4, 9])
+def test_products_of_a_launch_on_all_pes_slow_the_clock(blocks: int) -> None:
+    @triton.jit
+    def kernel(x, out):  # type: ignore[no-untyped-def]
+        at = tl.arange(0, 32)[:, None] * 32 + tl.arange(0, 32)[None, :]
+        a = tl.load(x + at)
+        before = tl.exp(a)
+        tl.store(out + at, tl.exp(tl.dot(a, a)) + before)
+
+    x = np.zeros((32, 32), np.float16)
+    keys = {
+        "cube.pes": {"count": 4, "corners": ["NW"]},
+        "memory.interleave": "package",
+        "pe.operands": "registers",
+    }
+    keys["pe.clock"] = {"ghz": 2.0, "loaded_ghz": 1.25}
+    done = kb.run_kernel(kernel[(blocks,)], x, out=x.copy(), topology=kb.load_topology("minimal", keys))
+    ops = done.run.ops
+    took: dict[str, set[float]] = {}
+    for name, kind, start, end in zip(ops["name"], ops["kind"], ops["t_start"], ops["t_end"], strict=True):
+        if kind in ("gemm", "math"):
+            took.setdefault(name, set()).add(round(end - start, 9))
+    usual, loaded = 1 / 2.0, 1 / 1.25
+    on_all = blocks >= 4
+    assert took["dot"] == {16 * (loaded if on_all else usual)}
+    assert took["add"] == {8 * (loaded if on_all else usual)}
+    # Before a block's product the clock is slow on PEs that have had a block.
+    assert took["exp"] == ({8 * usual, 8 * loaded} if on_all else {8 * usual})
+
+
 PAIR = "expected [latency in cycles, elements a cycle above 0]"
 REFUSED = {
     "pe_math: {cycles: {exq: [1, 2]}}": "pe_math.cycles: names the operation 'exq', did you mean 'exp'?",
@@ -240,6 +332,15 @@ REFUSED = {
     ),
     "pe_gemm: {dataflow: os, fixed_cycles: 3}": (
         "pe_gemm.fixed_cycles: is set with dataflow os, expected it left out: a block takes its folds"
+    ),
+    "clock: {ghz: 1.5, loaded_ghz: 1.6}": "clock.loaded_ghz: is 1.6, expected at most ghz = 1.5",
+    "clock: {loaded_ghz: 1.6}": "clock.loaded_ghz: is 1.6, expected at most ghz = 0",
+    "clock: {ghz: 1.5}, pe_math: {clock_ghz: 1.4}": (
+        "pe_math.clock_ghz: is 1.4 beside pe.clock.ghz = 1.5, expected one of the two"
+    ),
+    "pe_dma: {issue: {slot: pe_math}}": (
+        "pe_dma.issue.slot: is set without iteration_cycles or bytes_per_cycle, "
+        "expected one of these beside it"
     ),
     "operands: register": "operands: is the text 'register', expected 'tcm' or 'registers'",
 }

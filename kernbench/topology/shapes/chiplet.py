@@ -9,6 +9,8 @@ from kernbench.pgraph import Properties
 from kernbench.topology.cube_spec import Hbm
 from kernbench.topology.dram import table
 from kernbench.topology.mesh import Cell
+from kernbench.topology.part_keys import flat
+from kernbench.topology.pe_spec import clocked
 from kernbench.topology.shapes.rows import Rows, Sort
 from kernbench.topology.shapes.sections import ORIGIN, SIDES, Sections, group, varied
 
@@ -34,11 +36,14 @@ INTERNAL_LINKS = (
 def pe(file: Sections) -> Rows:
     """A PE: its parts, wired to each other."""
     made, spec = Rows(level="pe"), file.spec.pe
-    said: Properties = {} if spec.operands == "tcm" else {"operands": spec.operands}
-    made.add("", Sort(COMPONENT_KINDS["pe"], {**group("pe").properties, **said}), ORIGIN)
+    record = COMPONENT_KINDS["pe"]
+    said = flat(spec) | {"operands": "" if spec.operands == "tcm" else spec.operands}
+    said = {key: said[key] for key in record.switches if said[key]}
+    made.add("", Sort(record, {**group("pe").properties, **said}), ORIGIN)
     kinds = {part: part for part in PE_PARTS} | {"pe_mmu": TRANSLATORS[file.spec.system.address_model]}
     parts = {
-        part: made.add(kind, file.sort(kind, getattr(spec, kind)), ORIGIN) for part, kind in kinds.items()
+        part: made.add(kind, file.sort(kind, clocked(getattr(spec, kind), spec.clock.ghz)), ORIGIN)
+        for part, kind in kinds.items()
     }
     internal = file.link("pe_internal", spec.links.internal_gbs)
     for a, b in INTERNAL_LINKS:
