@@ -154,11 +154,14 @@ class ZeroLoadModel:
         held_ns = nbytes / slow - nbytes / self.number(route.links[0].id, "bw_gbs") if slow else 0.0
         return _Journey(self, [*self._path(route, nbytes, nbytes, 0)]).run(setup_ns + held_ns)
 
-    def read(self, route: Route, nbytes: int, setup_ns: float = 0.0) -> Prediction:
-        """A read of ``nbytes`` from the memory at the end of ``route``, up to its last byte."""
+    def read(self, route: Route, nbytes: int, setup_ns: float = 0.0, *, hit: bool = False) -> Prediction:
+        """A read of ``nbytes`` from the memory at the end of ``route``, up to its last byte.
+
+        ``hit``: all are in the cache before it, where it has one; else none are.
+        """
         slow = self._slow_tcm(route, from_tcm=False)
         into_ns = nbytes / slow if slow else 0.0
-        return _Journey(self, [*self._path(route, nbytes, 0, nbytes)]).run(setup_ns, into_ns)
+        return _Journey(self, [*self._path(route, nbytes, 0, nbytes)], hit=hit).run(setup_ns, into_ns)
 
     def _slow_tcm(self, route: Route, *, from_tcm: bool) -> float:
         """GB/s of a PE's link between TCM and DMA, if data cross it and it is slower than the next one."""
@@ -269,9 +272,12 @@ class ZeroLoadModel:
 class _Journey:
     """One transfer along its path, and the hops so far."""
 
-    def __init__(self, model: ZeroLoadModel, path: Sequence[tuple[str, int]], over: str = "") -> None:
+    def __init__(
+        self, model: ZeroLoadModel, path: Sequence[tuple[str, int]], over: str = "", *, hit: bool = False
+    ) -> None:
         self.model = model
         self.over = over
+        self.hit = hit
         self.path = path
         self.hops: list[ZeroLoadHop] = []
         self.kinds = [str(model.figures(location)["kind"]) for location, _ in path]
@@ -358,6 +364,9 @@ class _Journey:
                 served = [train.pay(cause, overhead_ns) for train in served]
             flit_ns, last_ns = self.model.flit_times(gbs, nbytes)
             served = [train.cross(flit_ns, last_ns, 0.0) for train in served]
+        elif "cache_gbs" in self.model.figures(name):
+            gbs = self.model.number(name, "cache_gbs")
+            served = self._cached(name, served, nbytes, is_write)
         elif kind == "hbm_ctrl":
             channels = 1 if self.one_channel else int(self.model.figures(name)["n_channels"])
             gbs = self.model.number(name, "channel_gbs") * channels
@@ -367,11 +376,23 @@ class _Journey:
                 if is_write
                 else _fetch_trains(served[0], channels, burst_ns)
             )
-        served = [train.later(cause, self.model.number(name, "access_ns")) for train in served]
+        after = "cache_hit_ns" if "cache_gbs" in self.model.figures(name) else "access_ns"
+        served = [train.later(cause, self.model.number(name, after)) for train in served]
         if is_write:
             served = [Train.at_once(self._last(served), 1)]
         self._note(name, kind, trains, self._last(served).ns, nbytes, gbs)
         return served
+
+    def _cached(self, name: str, asked: list[Train], nbytes: int, is_write: bool) -> list[Train]:
+        """Through the port of a cache and, of a read that misses, from the channels at the same time."""
+        number = self.model.number
+        flit_ns, last_ns = self.model.flit_times(number(name, "cache_gbs"), nbytes)
+        served = [train.cross(flit_ns, last_ns, 0.0) for train in asked]
+        if is_write or self.hit:
+            return served
+        burst_ns = number(name, "burst_bytes") / number(name, "channel_gbs")
+        fetched = _fetch_trains(asked[0], int(number(name, "n_channels")), burst_ns)
+        return [*served, *(train.later("hbm", number(name, "access_ns")) for train in fetched)]
 
     def _last(self, trains: list[Train]) -> TimeByCause:
         return later(*(train.last for train in trains))

@@ -20,8 +20,9 @@ ARBITERS = ("fifo", "oldest_first", "priority", "round_robin")
 
 COMPONENTS = (
     "base", "access", "dma", "memory", "sram", "hbm", "dram_timing", "dram_state", "dram_window",
-    "dram_commands", "dram_channel", "dram_bus", "dram_request", "hbm_dram", "transit", "pe_tcm",
-    "pe_component", "pe_compute", "pe_fetch_store", "pe_dma", "pe_scheduler", "pe_ipcq", "pe_cpu",
+    "dram_commands", "dram_channel", "dram_bus", "dram_request", "hbm_dram", "hbm_cached", "transit",
+    "pe_tcm", "pe_component", "pe_compute", "pe_fetch_store", "pe_dma", "pe_scheduler", "pe_ipcq",
+    "pe_cpu",
 )  # fmt: skip
 """Modules of ``kernbench.components`` that are."""
 

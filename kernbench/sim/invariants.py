@@ -27,7 +27,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from heapq import heapreplace
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kernbench.errors import InvariantError
 from kernbench.program.operations import Op
@@ -295,7 +295,28 @@ class InvariantChecker(Instrument):
                     raise violation("bytes", "all traffic", link.resource, now, what)
         for port in self._ports:
             port.check_credits(now)
+        for memory in self._resources:
+            if hasattr(memory, "cache"):
+                check_cache(memory, now)
         self._paths.clear()
+
+
+def check_cache(memory: Any, now: float) -> None:
+    """A memory behind a cache has moved what was missed and written back, and no set has more than fits."""
+    who, use = "all traffic", memory.total
+    moved, counted = sum(channel.bytes for channel in memory.channels), use.misses + use.written_back
+    if moved != counted * memory.burst_bytes:
+        what = f"moved {moved} bytes, {counted} bursts of {memory.burst_bytes} were missed or written back"
+        raise violation("bytes", who, memory.resource, now, what)
+    held = [extent for extents in memory.sets.values() for extent in extents.values()]
+    dirty = sum(sum(extent.dirty) for extent in held)
+    if memory.write_back and use.dirtied != use.written_back + dirty:
+        what = f"{use.dirtied} bursts were written, {use.written_back} of them back, {dirty} are left"
+        raise violation("bytes", who, memory.cache.resource, now, what)
+    most = max(map(len, memory.sets.values()), default=0)
+    if most > memory.ways:
+        what = f"a set holds {most} lines, it has room for {memory.ways}"
+        raise violation("capacity", who, memory.cache.resource, now, what)
 
 
 def check_use(resources: list[Server], now: float) -> None:

@@ -367,6 +367,12 @@ def _parts(spec: TopologySpec) -> Iterator[Problem]:
     memory = spec.memory
     if not memory.interleave and memory.granule_bytes != type(memory).model_fields["granule_bytes"].default:
         yield Problem(("memory", "granule_bytes"), "is set without interleave, expected it beside this key")
+    cache = memory.cache
+    for key in type(cache).model_fields:
+        if not cache.capacity and getattr(cache, key) != type(cache).model_fields[key].default:
+            yield Problem(("memory", "cache", key), "is set without capacity, expected it beside this key")
+    if cache.capacity and not cache.gbs:
+        yield Problem(("memory", "cache"), "gbs is missing, expected GB/s above 0")
     for key in ("wires", "defaults", "blocks", "connect"):
         if getattr(spec, key) and not spec.parts:
             yield Problem((key,), "is set without parts, expected parts beside it")

@@ -112,10 +112,12 @@ def multiply(factors: dict[str, float], parts: Iterable[str], factor: float) -> 
 def faster(properties: Properties, kind: ComponentKind | LinkKind, factor: float) -> Properties:
     """A copy of the ``properties`` of a component or link of ``kind`` at ``factor`` times the speed."""
     changed = dict(properties)
+    # Some are there with a certain model alone.
     for key in kind.rates:
-        changed[key] = float(properties[key]) * factor
+        if key in properties:
+            changed[key] = float(properties[key]) * factor
     for key in kind.times:
-        if key in properties:  # some are there with a certain model alone
+        if key in properties:
             changed[key] = float(properties[key]) / factor
     return changed
 

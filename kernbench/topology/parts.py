@@ -335,6 +335,11 @@ class Topology:
                 return graph
             if self._fresh:
                 graph = add_described(graph, self._spec)
+            if self._spec.memory.cache.capacity and self._steps and not self._fresh:
+                raise ConfigError(
+                    f"topology '{self.name}': memory.cache is dealt to the controllers of a file, "
+                    "expected their parts there"
+                )
             add_channels(graph)
             keep(graph, {**self._spec.link_parts(), **self._links}, self._wrong_link)
             add_buffers(graph)

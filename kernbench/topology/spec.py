@@ -21,10 +21,12 @@ from kernbench.topology.fields import (
     Gbs,
     LinkPart,
     Mm,
+    Ns,
     Part,
     PassingPart,
     PowerOfTwo,
     Section,
+    Size,
     Worker,
     section,
 )
@@ -173,8 +175,28 @@ class Sip(Section):
     ] = Field(default=({"name": "io0"},), validate_default=True, description="IO chiplets of the package")
 
 
+class MemoryCache(Section):
+    """A cache before the HBM controllers; each has an even share of it."""
+
+    capacity: Size = Field(
+        default=0,
+        ge=0,
+        description="bytes of the cache of an interleaved memory, or of each controller without; 0: none",
+    )
+    line: Annotated[Size, Field(ge=1)] = Field(
+        default=4096,
+        description="bytes that make room together, a power of two; bursts of them are fetched one by one",
+    )
+    ways: int = Field(default=0, ge=0, description="lines of a set; 0: all are one set")
+    hit_ns: Ns = Field(default=0.0, description="ns that the cache adds to what passes, and nobody waits for")
+    gbs: float = Field(default=0.0, ge=0, description="GB/s of the cache, of reads and writes together")
+    write_back: bool = Field(
+        default=True, description="written bytes stay until they make room; else they go to memory at once"
+    )
+
+
 class SharedMemory(Section):
-    """Which memory of the machine the tensors of a PE lie in."""
+    """Which memory of the machine the tensors of a PE lie in, and the cache before it."""
 
     interleave: Literal["", "chiplet", "package"] = Field(
         default="",
@@ -184,6 +206,7 @@ class SharedMemory(Section):
     granule_bytes: PowerOfTwo = Field(
         default=4096, description="bytes in a row of one HBM controller, where there are several"
     )
+    cache: MemoryCache = section("cache before the HBM controllers")
 
 
 def _memory(value: object) -> object:
@@ -357,8 +380,10 @@ class TopologySpec(Section):
         content = self.model_dump(mode="json", exclude={"components_file", "links", "energy", *SHAPE})
         if self.cube.hbm.model == "channels":
             del content["cube"]["hbm"]["model"], content["cube"]["hbm"]["dram"]
-        if not self.memory.interleave:
-            del content["memory"]
+        if not self.memory.cache.capacity:
+            del content["memory"]["cache"]
+            if not self.memory.interleave:
+                del content["memory"]
         if not self.faults:
             del content["faults"]
         if self.built == Built():

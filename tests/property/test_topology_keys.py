@@ -57,6 +57,7 @@ BESIDE: dict[str, dict[str, object]] = {
         }.items()
     },
     "memory.granule_bytes": {"memory.interleave": "package"},
+    "memory.cache": {"memory.cache.capacity": 8192, "memory.cache.gbs": 256.0},
     "pe.pe_baaw": IN_LA,
     "cube.hbm.mapping": IN_LA,
     "cube.hbm.dram": {"cube.hbm.model": "dram"},
@@ -97,6 +98,10 @@ TO: dict[str, object] = {
     "sip.cube_mesh.h": 2,
     "cube.pes.count": 4,
     "cube.pes.corners": ["NE", "SW"],
+    "memory.cache.capacity": 16384,
+    "memory.cache.line": 1024,
+    "memory.cache.ways": 1,
+    "memory.cache.gbs": 128.0,
     "cube.hbm.slices": 1,
     "cube.hbm.zone.row": 1,
     "cube.hbm.zone.col": 1,

@@ -39,6 +39,7 @@ def test_default_file_names_every_key() -> None:
         "memory",
         "interleave",
         "granule_bytes",
+        "cache",
         "built",
         "on",
         "steps",

@@ -15,7 +15,7 @@ from kernbench import collector
 from kernbench.errors import ConfigError
 from kernbench.kinds import COMPONENT_KINDS
 from kernbench.pgraph import Edge, Node, Properties, PropertyGraph, topology_id
-from kernbench.topology import faults, link_parts, overrides
+from kernbench.topology import caches, faults, link_parts, overrides
 from kernbench.topology.loader import validate
 from kernbench.topology.nodes import NOWHERE, TRAY, add_channels, common, put
 from kernbench.topology.orders import in_order
@@ -51,6 +51,7 @@ def add_described(graph: PropertyGraph, spec: TopologySpec) -> PropertyGraph:
     if spec.memory.interleave:
         graph.properties["interleave"] = spec.memory.interleave
         graph.properties["interleave_bytes"] = spec.memory.granule_bytes
+    caches.describe(graph, spec)
     overrides.apply(graph, spec.overrides, spec.name)
     return faults.applied(graph, spec.faults, spec.located)
 

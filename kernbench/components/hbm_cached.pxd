@@ -1,0 +1,59 @@
+from kernbench.components.hbm cimport HbmSlice
+from kernbench.sim.clock cimport Loop
+from kernbench.sim.columns cimport Doubles, Words
+from kernbench.sim.fabric cimport Fabric
+from kernbench.sim.server cimport Server
+from kernbench.sim.transaction cimport Packet, Transaction
+
+cimport cython
+
+cdef double _INFINITY
+
+cdef class Extent:
+    cdef readonly long long number
+    cdef readonly list fetched, dirty
+    cdef readonly double room_ns
+    cdef readonly object room_by
+
+cdef class CacheUse:
+    cdef readonly long long hits, misses, merged, writes, evictions, dirtied, written_back
+
+    cpdef object add(self, CacheUse more)
+
+cdef class CachedSlice(HbmSlice):
+    cdef readonly Server cache
+    cdef readonly double gbs, array_ns
+    cdef readonly bint write_back
+    cdef readonly long long burst_bytes, line_bursts, ways, n_sets
+    cdef int line_shift
+    cdef readonly dict sets
+    cdef object recent
+    cdef double until
+    cdef readonly CacheUse use, total
+    cdef Doubles served_by
+    cdef bint asks
+    cdef readonly Words cached_rows
+
+    @cython.locals(number=Py_ssize_t, done=double)
+    cpdef object request(self, Packet packet, long long flit, double time, double begun, double inside)
+    @cython.locals(transaction=Transaction, answer=Packet, times=Doubles, slowest=Server, flit="long long", ready=double, until=double, done=double)
+    cpdef object read(self, Packet packet, double time, double begun, double inside)
+    @cython.locals(
+        transaction=Transaction, size="long long", address="long long", places=list, sizes=list, ends=list,
+        number=Py_ssize_t, last=double, until=double, done=double, by=Server,
+    )
+    cpdef double burst(self, Packet packet, long long flit, double time, bint writing) except? -1.0
+    @cython.locals(cache=Server, use=CacheUse, extent=Extent, duration=double, done=double, place=Py_ssize_t, fetched=double)
+    cpdef double access(self, long long burst, long long nbytes, Transaction transaction, double time, bint writing) except? -1.0
+    @cython.locals(written=double)
+    cpdef double write_through(self, long long burst, Transaction transaction, double time, double done) except? -1.0
+    @cython.locals(place="long long", found=Extent)
+    cpdef Extent find(self, long long number, Transaction transaction, double time)
+    @cython.locals(use=CacheUse, place=Py_ssize_t, channel="long long", done=double)
+    cpdef object evict(self, Extent gone, Extent extent, Transaction transaction, double time)
+    @cython.locals(channel=Server, done=double)
+    cpdef double ask(self, Py_ssize_t number, Transaction transaction, double time, bint writing) except? -1.0
+    @cython.locals(behind=double, transaction=Transaction, use=CacheUse, missed=double, own="long long", rows=Words)
+    cpdef double depart(
+        self, Packet packet, double time, double begun, double inside, double until, double done, Server server,
+    ) except? -1.0

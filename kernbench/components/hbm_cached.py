@@ -1,0 +1,326 @@
+"""An HBM slice behind a cache: what was read or written lately is served without its channels.
+
+The cache keeps extents of a few KiB, the least recently used of a set goes first. Of an extent it holds those
+bursts that were fetched or written, so that nothing is read that nobody asked for. A burst that is being
+fetched is not fetched again: whoever asks for it then waits for that fetch.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from typing import Any
+
+from kernbench.address.runs import Gathered, Runs, bursts_of
+from kernbench.components.hbm import HbmSlice
+from kernbench.components.memory import Memory
+from kernbench.components.system import System
+from kernbench.pgraph import Node
+from kernbench.sim.columns import Doubles, Words
+from kernbench.sim.server import Server
+from kernbench.sim.transaction import Packet, Transaction
+
+_INFINITY = float("inf")
+
+
+class Extent:
+    """What the cache holds of so many bursts of memory that lie next to each other."""
+
+    def __init__(self, number: int, bursts: int) -> None:
+        self.number = number
+        self.fetched = [_INFINITY] * bursts
+        """Of each burst when its channel has served it, ns; 0 if it was written, infinite if it lacks."""
+        self.dirty = [False] * bursts
+        """Which bursts memory does not have yet."""
+        self.room_ns = 0.0
+        """When what it took the place of has been written back."""
+        self.room_by: Any = None
+        """The channel that has written the last of that."""
+
+
+class CacheUse:
+    """What one transaction, or all of them, made of the cache: bursts by how they were found, and extents."""
+
+    def __init__(self) -> None:
+        self.hits = 0
+        """Bursts read that were there."""
+        self.misses = 0
+        """Bursts read that memory was asked for."""
+        self.merged = 0
+        """Bursts read that were on their way from memory already."""
+        self.writes = 0
+        """Bursts written."""
+        self.dirtied = 0
+        """Bursts that the cache, and not memory, has then."""
+        self.evictions = 0
+        """Extents that made room."""
+        self.written_back = 0
+        """Bursts that were written to memory."""
+
+    def add(self, more: CacheUse) -> None:
+        """``more`` too."""
+        self.hits += more.hits
+        self.misses += more.misses
+        self.merged += more.merged
+        self.writes += more.writes
+        self.dirtied += more.dirtied
+        self.evictions += more.evictions
+        self.written_back += more.written_back
+
+
+class CachedSlice(HbmSlice):
+    """One slice. What passes occupies the cache's port for ``bytes / cache_gbs`` ns, then takes ``hit_ns``.
+
+    A burst that is not there is fetched by its channel, which takes ``access_ns`` more; both begin when the
+    access comes. What is written stays until its extent makes room, and is then written back first, or goes
+    to memory at once.
+    """
+
+    def __init__(self, node: Node, system: System) -> None:
+        super().__init__(node, system)
+        part = next(
+            one
+            for edge in system.graph.out_edges(node.id, "CONTAINS")
+            if (one := system.graph.node(edge.target)).properties["kind"] == "memory_cache"
+        )
+        self.cache = Server(part.id)
+        """Its port: a part of the slice that is in the graph."""
+        self.cache.node = part
+        self.gbs = float(part.properties["gbs"])
+        self.write_back = bool(part.properties["write_back"])
+        self.array_ns = self.access_ns
+        """Time from the channels to the cache, ns."""
+        self.access_ns = float(part.properties["hit_ns"])
+        line = int(part.properties["line_bytes"])
+        self.burst_bytes = 1 << self.shift
+        self.line_bursts = line >> self.shift
+        self.line_shift = self.line_bursts.bit_length() - 1
+        lines = int(part.properties["capacity_bytes"]) // line
+        self.ways = int(part.properties["ways"]) or lines
+        self.n_sets = lines // self.ways
+        CachedSlice.reset(self)
+
+    def reset(self) -> None:
+        """See :meth:`Server.reset`; a run begins with an empty cache."""
+        HbmSlice.reset(self)
+        self.sets: dict[int, OrderedDict[int, Extent]] = {}
+        """The extents of each set that has any, the least recently used first."""
+        self.recent: Any = None
+        """The extent that was found last."""
+        self.until = 0.0
+        """When ``by`` had served the flit that was served last, ns."""
+        self.use = self.total = CacheUse()
+        """What the transaction that is served now, and all that were, made of it."""
+        self.served_by = Doubles().sized(len(self.channels))
+        """When each channel will have served what it was asked for in this step; 0 where that is nothing."""
+        self.asks = False
+        self.cached_rows = Words(9)
+        """Of each transaction that was traced here: see :meth:`depart`."""
+
+    def wired(self) -> None:
+        """Put the channels and the cache into the machine's table of resources."""
+        HbmSlice.wired(self)
+        self.system.register(self.cache)
+
+    def servers(self) -> Iterator[Server]:
+        """See :meth:`Component.servers`."""
+        yield self.cache
+        yield from HbmSlice.servers(self)
+
+    def gather(self, runs: Runs, channel: int) -> Gathered:
+        """See :meth:`Memory.gather`; its places are numbers of bursts."""
+        phase, first = runs.at & (self.burst_bytes - 1), runs.at >> self.shift
+        bursts = bursts_of(runs.form, phase, self.shift, self.flit_bytes, 0)
+        return Gathered(runs, (bursts.places + first).tolist(), bursts)
+
+    def dealt(self, address: int, nbytes: int, channel: int) -> dict[int, int]:
+        """See :meth:`HbmSlice.dealt`: what a channel serves is the cache's, and not one transaction's."""
+        return {}
+
+    def dealt_runs(self, runs: Runs, channel: int) -> dict[int, int]:
+        """See :meth:`dealt`."""
+        return {}
+
+    def request(self, packet: Packet, flit: int, time: float, begun: float, inside: float) -> None:
+        """See :meth:`Memory.request`."""
+        if flit == 0:
+            packet.state = CacheUse()
+            self.cache.arrive(time)
+        self.use = packet.state
+        Memory.request(self, packet, flit, time, begun, inside)
+        if self.asks:
+            self.asks = False
+            for number in range(self.mask + 1):
+                done = self.served_by.at[number]
+                if done > 0.0:
+                    self.channels[number].leave(done, 0, 0.0, 0.0)
+                    self.served_by.at[number] = 0.0
+
+    def read(self, packet: Packet, time: float, begun: float, inside: float) -> None:
+        """See :meth:`Memory.read`; a channel's time ends before that which its data take to the cache."""
+        transaction = packet.transaction
+        answer = self.answer_to(transaction, transaction.nbytes)
+        times = answer.feeds()
+        ready = until = inside
+        slowest: Server = self
+        for flit in range(answer.last + 1):
+            done = self.served(answer, flit, inside, False)
+            if done > ready:
+                ready = done
+                until = min(self.until, done)
+                slowest = self.by
+            times.at[flit] = ready + self.access_ns
+        self.depart(packet, time, begun, inside, until, ready + self.access_ns, slowest)
+        if transaction.on_served is not None:
+            self.clock.call_at(ready + self.access_ns, transaction.on_served)
+        self.system.fabric.stream(answer, times)
+
+    def burst(self, packet: Packet, flit: int, time: float, writing: bool) -> float:
+        """When a flit is served, ``by`` the cache or by the channel that it waited for."""
+        transaction = packet.transaction
+        gathered: Any = transaction.gathered
+        if gathered is None:
+            size = self.flit_bytes if flit != packet.last else packet.last_bytes
+            address = transaction.address + flit * self.flit_bytes
+            return self.access(address >> self.shift, size, transaction, time, writing)
+        places, sizes, ends = gathered.places, gathered.sizes, gathered.ends
+        last = until = time
+        by: Server = self.cache
+        for number in range(ends[flit - 1] if flit else 0, ends[flit]):
+            done = self.access(places[number], sizes[number], transaction, time, writing)
+            if done > last:
+                last = done
+                until = self.until
+                by = self.by
+        self.until = until
+        self.by = by
+        return last
+
+    def access(self, burst: int, nbytes: int, transaction: Transaction, time: float, writing: bool) -> float:
+        """When ``nbytes`` of a burst, numbered from the slice's first on, are read or written."""
+        cache = self.cache
+        use: CacheUse = self.use
+        duration = nbytes / self.gbs
+        done = cache.occupy(time, duration, transaction) + duration
+        cache._busy_ns += duration
+        cache.bytes += nbytes
+        self.by = cache
+        self.until = done
+        place = burst & (self.line_bursts - 1)
+        if writing:
+            use.writes += 1
+            if not self.write_back:
+                return self.write_through(burst, transaction, time, done)
+        extent: Extent = self.find(burst >> self.line_shift, transaction, time)
+        if writing:
+            extent.fetched[place] = 0.0
+            use.dirtied += not extent.dirty[place]
+            extent.dirty[place] = True
+        else:
+            fetched: float = extent.fetched[place]
+            if fetched == _INFINITY:
+                use.misses += 1
+                fetched = extent.fetched[place] = self.ask(burst & self.mask, transaction, time, False)
+            elif fetched + self.array_ns > time:
+                use.merged += 1
+            else:
+                use.hits += 1
+            if fetched + self.array_ns > done:
+                done = fetched + self.array_ns
+                self.until = fetched
+                self.by = self.channels[burst & self.mask]
+        if extent.room_ns > done:
+            done = self.until = extent.room_ns
+            self.by = extent.room_by
+        return done
+
+    def write_through(self, burst: int, transaction: Transaction, time: float, done: float) -> float:
+        """A write that goes to memory; the cache has it too if it has its burst. ``done`` is its port's."""
+        held = self.sets.get((burst >> self.line_shift) % self.n_sets)
+        extent: Any = None if held is None else held.get(burst >> self.line_shift)
+        if extent is not None and extent.fetched[burst & (self.line_bursts - 1)] != _INFINITY:
+            extent.fetched[burst & (self.line_bursts - 1)] = 0.0
+        self.use.written_back += 1
+        written = self.ask(burst & self.mask, transaction, time, True)
+        if written > done:
+            self.until = done = written
+            self.by = self.channels[burst & self.mask]
+        return done
+
+    def find(self, number: int, transaction: Transaction, time: float) -> Extent:
+        """The extent of that number, which is now the last to make room; a new one if it was not there."""
+        extent: Any = self.recent
+        if extent is not None and extent.number == number:
+            return extent  # type: ignore[no-any-return]
+        place = number % self.n_sets
+        held: Any = self.sets.get(place)
+        if held is None:
+            held = self.sets[place] = OrderedDict()
+        extent = held.get(number)
+        if extent is None:
+            extent = Extent(number, self.line_bursts)
+            if len(held) == self.ways:
+                self.evict(held.popitem(False)[1], extent, transaction, time)
+            held[number] = extent
+        else:
+            held.move_to_end(number)
+        self.recent = extent
+        found: Extent = extent
+        return found
+
+    def evict(self, gone: Extent, extent: Extent, transaction: Transaction, time: float) -> None:
+        """``gone`` makes room for ``extent``, which has it once all that is dirty has been written back."""
+        use: CacheUse = self.use
+        use.evictions += 1
+        for place in range(self.line_bursts):
+            if gone.dirty[place]:
+                channel = ((gone.number << self.line_shift) + place) & self.mask
+                use.written_back += 1
+                done = self.ask(channel, transaction, time, True)
+                if done > extent.room_ns:
+                    extent.room_ns = done
+                    extent.room_by = self.channels[channel]
+
+    def ask(self, number: int, transaction: Transaction, time: float, writing: bool) -> float:
+        """When channel ``number`` has served a burst for the cache."""
+        channel: Server = self.channels[number]
+        if self.served_by.at[number] == 0.0:
+            channel.arrive(time)
+            self.asks = True
+        channel.bytes += self.burst_bytes
+        done = self.serve(number, transaction, time, writing)
+        self.served_by.at[number] = done
+        return done
+
+    def depart(
+        self,
+        packet: Packet,
+        time: float,
+        begun: float,
+        inside: float,
+        until: float,
+        done: float,
+        server: Server,
+    ) -> float:
+        """See :meth:`Memory.depart`; note what the transaction made of the cache."""
+        behind = Memory.depart(self, packet, time, begun, inside, until, done, server)
+        transaction = packet.transaction
+        use: CacheUse = packet.state
+        self.cache.leave(done, 0, 0.0, 0.0)
+        self.total.add(use)
+        if transaction.traced:
+            missed = 0.0
+            if server is not self and server is not self.cache:
+                own = packet.last_bytes if transaction.is_write else transaction.nbytes
+                missed = max(0.0, done - self.access_ns - inside - behind - own / self.gbs)
+            rows = self.cached_rows
+            rows.integer(transaction.id)
+            rows.integer(self.cache.index)
+            rows.integer(use.hits)
+            rows.integer(use.misses)
+            rows.integer(use.merged)
+            rows.integer(use.writes)
+            rows.integer(use.evictions)
+            rows.integer(use.written_back)
+            rows.number(missed)
+        return behind

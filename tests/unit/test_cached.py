@@ -1,0 +1,233 @@
+"""A cache before the HBM controllers: what hits, what misses, what it costs, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import kernbench as kb
+from kernbench.analysis.zero_load import ZeroLoadModel
+from kernbench.components.hbm_cached import CachedSlice
+from kernbench.errors import ConfigError, InvariantError
+from kernbench.kinds import Traffic
+from kernbench.machine import transfers
+from kernbench.machine.machine import Machine
+from kernbench.pgraph import PropertyGraph
+from kernbench.program.operations import Region
+from kernbench.routing import router_of
+from kernbench.runtime import DPPolicy
+from kernbench.sim.invariants import check_cache
+from kernbench.topology import compile_topology, parse
+from tests.examples import examples
+from tests.unit.test_interleaved import CHIP, moved
+
+BURST, LINE = 64, 1024
+USE = ("hits", "misses", "merged", "writes", "evictions", "written_back")
+
+
+def cached(cache: str, memories: int = 1, wide: int = 128) -> PropertyGraph:
+    """The chip of the tests of interleaved memory, with channels that take 7 ns more, behind a cache."""
+    text = CHIP.replace("block: die, memories: 1", f"block: die, memories: {memories}")
+    text = text.replace("memory: interleaved", f"memory: {{interleave: package, cache: {{{cache}}}}}")
+    text = text.replace("slice_bytes: 1 GiB", "slice_bytes: 1 GiB, access_ns: 7")
+    text = text.replace("[r, hbm], wire: noc", f"[r, hbm], wire: {{gbs: {wide}, delay_ns: 1}}")
+    return compile_topology(parse(text, "f"))
+
+
+def cache_of(running: Machine, number: int = 0) -> CachedSlice:
+    """A controller with its cache."""
+    found = running.component(f"die.hbm{number}")
+    assert isinstance(found, CachedSlice)
+    return found
+
+
+def use(running: Machine, number: int = 0) -> dict[str, int]:
+    """What all transactions made of a cache."""
+    total = cache_of(running, number).total
+    return {name: getattr(total, name) for name in USE}
+
+
+def together(running: Machine, *reads: tuple[str, int, int]) -> list[float]:
+    """ns of reads by several PEs that begin at once: PE, address in the memory that they share, bytes."""
+    shared = running.addresses.shared_memory(0, 0)
+    assert shared is not None
+    sent = []
+    for pe, at, nbytes in reads:
+        source, traffic = transfers.endpoint(running, pe)
+        sent.append(transfers.Transfer(pe, "", nbytes, is_write=False, t_submit=running.clock.now))
+        transfers.start(running, sent[-1], source, traffic, Region(shared.base + at, nbytes))
+    for transfer in sent:
+        running.wait(transfer)
+    return [transfer.ns for transfer in sent]
+
+
+@pytest.mark.parametrize("gbs", [48, 512])
+@pytest.mark.parametrize("nbytes", [64, 1000, 4096])
+def test_misses_and_hits_take_what_the_closed_form_says(nbytes: int, gbs: int) -> None:
+    graph = cached(f"capacity: 64 KiB, gbs: {gbs}, hit_ns: 20")
+    route = router_of(graph).route("die.pe0.pe_dma", "die.hbm0", Traffic.PE_DMA)
+    model, running = ZeroLoadModel(graph), Machine(graph, check=True)
+    for hit in (False, True, True):
+        said = model.read(route, nbytes, hit=hit).ns
+        assert moved(running, nbytes, is_write=False) == pytest.approx(said, abs=1e-6)
+    wrote = moved(running, nbytes, is_write=True, at=1 << 14)
+    assert wrote == pytest.approx(model.write(route, nbytes).ns, abs=1e-6)
+
+
+def test_what_was_written_is_read_from_the_cache() -> None:
+    running = Machine(cached("capacity: 64 KiB, gbs: 512"), check=True)
+    moved(running, 4096, is_write=True)
+    moved(running, 4096, is_write=False)
+    bursts = 4096 // BURST
+    assert use(running) == {**dict.fromkeys(USE, 0), "hits": bursts, "writes": bursts}
+    assert sum(channel.bytes for channel in cache_of(running).channels) == 0
+
+
+def test_equal_requests_in_flight_read_memory_once() -> None:
+    graph = cached("capacity: 64 KiB, gbs: 4096", wide=4096)
+    alone = together(Machine(graph), ("die.pe0", 0, 2048))
+    running = Machine(graph, check=True)
+    both = together(running, ("die.pe0", 0, 2048), ("die.pe1", 0, 2048))
+    bursts = 2048 // BURST
+    assert use(running) == {**dict.fromkeys(USE, 0), "misses": bursts, "merged": bursts}
+    assert both == pytest.approx([*alone, *alone], abs=2.0)
+    apart = together(Machine(graph), ("die.pe0", 0, 2048), ("die.pe1", 1 << 14, 2048))
+    assert max(apart) > max(both) + 2048 / 128 - 2  # its channels have twice as much to do
+    assert sum(channel.bytes for channel in cache_of(running).channels) == 2048
+
+
+def test_what_is_dirty_is_written_back_before_its_room_is_used() -> None:
+    running = Machine(cached("capacity: 4 KiB, gbs: 4096"), check=True)
+    clean = moved(running, BURST, is_write=True, at=4096)
+    moved(running, 4096, is_write=True)  # one burst is written back
+    full = moved(running, BURST, is_write=True, at=4096)
+    written = 4096 // BURST // 8 * 4  # 8 bursts of 4 ns by each of 8 channels
+    assert full == pytest.approx(clean + written - BURST / 4096, abs=1e-6)
+    assert use(running)["written_back"] == 1 + 4096 // BURST
+    through = Machine(cached("capacity: 1 KiB, line: 1 KiB, gbs: 4096, write_back: false"), check=True)
+    moved(through, LINE, is_write=True)
+    assert use(through)["written_back"] == LINE // BURST
+    assert use(through)["evictions"] == 0
+
+
+def test_it_survives_launches_and_a_run_begins_cold() -> None:
+    def reads(x: Any, tl: Any) -> None:
+        tl.load(x.local)
+
+    def thrice(torch: Any) -> None:
+        x = torch.empty(64, 64, dtype="f16", dp=DPPolicy(num_pes=1), name="x")
+        for _ in range(3):
+            torch.launch("reads", reads, x)
+
+    graph = cached("capacity: 64 KiB, gbs: 512")
+    took = [
+        [
+            read["t_done"] - read["t_submit"]
+            for read in run.tables["Transaction"].to_pylist()
+            if read["kind"] == "dma_read"
+        ]
+        for run in (kb.run(thrice, graph) for _ in range(2))
+    ]
+    assert took[0] == took[1]
+    assert took[0][0] > took[0][1] == took[0][2]
+    machine = Machine(graph)
+    cold, hit = (moved(machine, 4096, is_write=False) for _ in range(2))
+    assert hit < cold
+    machine.reset()
+    assert moved(machine, 4096, is_write=False) == cold
+
+
+@pytest.mark.checked
+@pytest.mark.parametrize("memories", [1, 4])
+def test_kernels_compute_right_values(memories: int) -> None:
+    graph = cached("capacity: 64 KiB, gbs: 512, hit_ns: 20, ways: 4", memories)
+    assert kb.run("gemm-multi-pe", graph, verify=True).verdict == "yes"
+
+
+class Model:
+    """The least that a cache is: lines in the order of their use, and which bursts each has."""
+
+    def __init__(self, lines: int, ways: int) -> None:
+        self.ways, self.sets = ways, lines // ways
+        self.lines: list[tuple[int, set[int], set[int]]] = []  # number, bursts there, bursts dirty
+        self.use = dict.fromkeys(USE, 0)
+
+    def access(self, burst: int, writing: bool) -> None:
+        number, place = divmod(burst, LINE // BURST)
+        found = [line for line in self.lines if line[0] == number]
+        if not found:
+            alike = [line for line in self.lines if line[0] % self.sets == number % self.sets]
+            if len(alike) == self.ways:
+                self.lines.remove(alike[0])
+                self.use["evictions"] += 1
+                self.use["written_back"] += len(alike[0][2])
+            found = [(number, set(), set())]
+        else:
+            self.lines.remove(found[0])
+        self.lines.append(found[0])
+        _, there, dirty = found[0]
+        if writing:
+            self.use["writes"] += 1
+            dirty.add(place)
+        else:
+            self.use["hits" if place in there else "misses"] += 1
+        there.add(place)
+
+
+ACCESSES = st.lists(st.tuples(st.integers(0, 95), st.integers(1, 40), st.booleans()), max_size=12)
+
+
+@examples(80)
+@given(ACCESSES, st.sampled_from([1, 2, 4, 0]))
+def test_the_least_recently_used_makes_room(accesses: list[tuple[int, int, bool]], ways: int) -> None:
+    running = Machine(cached(f"capacity: 4 KiB, line: {LINE}, ways: {ways}, gbs: 512"), check=True)
+    model = Model(4, ways or 4)
+    for first, count, writing in accesses:
+        moved(running, count * BURST, is_write=writing, at=first * BURST)
+        for burst in range(first, first + count):
+            model.access(burst, writing)
+    assert use(running) == model.use
+    held = [extent for extents in cache_of(running).sets.values() for extent in extents.values()]
+    assert sorted(extent.number for extent in held) == sorted(line[0] for line in model.lines)
+
+
+def test_a_cache_that_loses_bytes_is_found() -> None:
+    running = Machine(cached("capacity: 4 KiB, gbs: 512"))
+    moved(running, 512, is_write=False)
+    memory = cache_of(running)
+    check_cache(memory, 0.0)
+    memory.channels[0].bytes += 1
+    with pytest.raises(InvariantError, match="moved 513 bytes, 8 bursts of 64 were missed or written back"):
+        check_cache(memory, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ("gbs: 512", r"memory\.cache\.gbs: is set without capacity"),
+        ("capacity: 1 MiB", r"memory\.cache: gbs is missing, expected GB/s above 0"),
+        ("capacity: 5000, gbs: 512", r"f:\d+: memory\.cache\.capacity: is 5000, expected a multiple of 4096"),
+        (
+            "capacity: 1 MiB, gbs: 512, line: 96",
+            r"memory\.cache\.line: is 96, expected a power of two from 64",
+        ),
+        ("capacity: 1 MiB, gbs: 512, ways: 3", r"a multiple of 12288: lines of 1 caches with 3 ways"),
+        ("capacity: 1 MiB, gbs: 512, policy: lru", r"memory\.cache\.policy: "),
+    ],
+)
+def test_what_is_no_cache_says_why(keys: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        cached(keys)
+
+
+def test_what_can_have_none_says_why() -> None:
+    cache: dict[str, object] = {"memory.cache.capacity": 1 << 20, "memory.cache.gbs": 512.0}
+    with pytest.raises(ConfigError, match=r"has DRAM, expected a controller of 'builtin\.hbm_ctrl'"):
+        kb.load_topology("minimal", {**cache, "cube.hbm.model": "dram"}).compile()
+    one_to_one = {"cube.hbm.mapping": "one_to_one", "system.address_model": "la"}
+    with pytest.raises(ConfigError, match="channels have routers of their own; use one of them"):
+        kb.load_topology("minimal", {**cache, **one_to_one})
+    assert kb.run("gemm-single-pe", kb.load_topology("minimal", cache), verify=True).verdict == "yes"
