@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from kernbench.sim.columns import Words
 from kernbench.topology.places import Places
 
 Intervals = np.ndarray[Any, np.dtype[np.float64]]
-"""A row of when they begin and one of when they end."""
+"""A row for each: when it begins, when it ends."""
+_NONE: Intervals = np.zeros((0, 2))
 
 _AT_ONCE = 1 << 16
 """Intervals that are listed at a time: of millions there is room for no copies."""
@@ -26,11 +28,14 @@ class LaunchTimes:
 
     def kernel_ended(self, launch: Launch, target: Target, begin: float, end: float) -> PeTimes:
         """The times of PE ``target``, whose kernel of ``launch`` ran from ``begin`` to ``end``."""
-        dma = self._taken(launch, target, "pe_dma")
-        engines = [self._taken(launch, target, part) for part in ("pe_gemm", "pe_math")]
-        compute = _both(*engines)
-        for part in ("pe_cpu", "pe_scheduler", "pe_ipcq"):
-            self._taken(launch, target, part)
+        busy = self._busy.get(launch.id, {})
+        part = self._places.part
+        dma, gemm, math = [
+            _intervals(busy.pop(part(name, *target), None)) for name in ("pe_dma", "pe_gemm", "pe_math")
+        ]
+        for name in ("pe_cpu", "pe_scheduler", "pe_ipcq"):
+            busy.pop(part(name, *target), None)
+        compute = _both(gemm, math)
         return PeTimes(
             exec_ns=end - begin,
             dma_ns=covered_ns(dma, begin, end),
@@ -38,30 +43,37 @@ class LaunchTimes:
             wait_ns=end - begin - covered_ns(_both(dma, compute), begin, end),
         )
 
-    def _taken(self, launch: Launch, target: Target, part: str) -> Intervals:
-        rows = self._busy.get(launch.id, {}).pop(self._places.part(part, *target), None)
-        found: Intervals = np.zeros((2, 0)) if rows is None else rows.rows(np.float64).reshape(-1, 2).T
-        return found
+
+def _intervals(rows: Words | None) -> Intervals:
+    return _NONE if rows is None else rows.rows(np.float64).reshape(-1, 2)
 
 
 def _both(first: Intervals, second: Intervals) -> Intervals:
     """The intervals of two; no copy of millions where one has none."""
     if not (first.size and second.size):
         return first if first.size else second
-    return np.concatenate((first, second), axis=1)
+    return np.concatenate((first, second))
 
 
 def covered_ns(times: Intervals, begin: float, end: float) -> float:
     """The length within ``[begin, end]`` of the union of intervals, ns."""
-    starts, stops = times
-    order = None if (starts[1:] > starts[:-1]).all() else np.lexsort((stops, starts))
     covered, reached = 0.0, begin
-    for first in range(0, len(starts), _AT_ONCE):
-        some: Any = slice(first, first + _AT_ONCE)
-        some = some if order is None else order[some]
-        for start, until in zip(starts[some].tolist(), stops[some].tolist(), strict=True):
+    for some in _in_order(times):
+        for start, until in some:
             stop = until if until < end else end
             if stop > reached:
                 covered += stop - (start if start > reached else reached)
                 reached = stop
     return covered
+
+
+def _in_order(times: Intervals) -> Iterator[list[list[float]]]:
+    """The intervals in the order in which they begin, then end; :data:`_AT_ONCE` of them at a time."""
+    if len(times) <= _AT_ONCE:
+        yield sorted(times.tolist())
+        return
+    starts, stops = times.T
+    order = None if (starts[1:] > starts[:-1]).all() else np.lexsort((stops, starts))
+    for first in range(0, len(times), _AT_ONCE):
+        some: Any = slice(first, first + _AT_ONCE)
+        yield times[some if order is None else order[some]].tolist()

@@ -5,7 +5,7 @@ cdef enum What:
     PACKET = 3   # a step of a packet, numbers from here on are the fabric's
 
 cdef struct Entry:
-    double time
+    unsigned long long when    # the bits of its time
     unsigned long long rank    # order at equal times, then of a flit its transaction, else the entry's number
     unsigned long long minor   # of a flit its hop and number: hop << 32 | flit
     int slot                   # of its object in ``items``

@@ -7,6 +7,7 @@ from cpython.list cimport PyList_GET_ITEM, PyList_SET_ITEM
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.math cimport INFINITY
 from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memcpy
 
 from kernbench.sim.times import untimely
 
@@ -23,10 +24,8 @@ cdef inline unsigned long long rank(int order, long long major) noexcept nogil:
 
 
 cdef inline bint before(Entry* a, Entry* b) noexcept nogil:
-    # Without jumps: which of two is first cannot be foretold.
-    return (a.time < b.time) | (
-        (a.time == b.time) & ((a.rank < b.rank) | ((a.rank == b.rank) & (a.minor < b.minor)))
-    )
+    # Without jumps: which of two is first cannot be foretold. Of equal ones the next decides; none is the largest number.
+    return a.when < b.when + <unsigned long long>(a.rank < b.rank + <unsigned long long>(a.minor < b.minor))
 
 
 @cython.final
@@ -90,9 +89,11 @@ cdef class Queue:
         """Put ``e`` into the open place on top of a heap of ``size`` places."""
         cdef Entry* heap = self.heap
         cdef Py_ssize_t at = 0, down = 1, up
+        cdef Entry* child
         # The open place goes down to a leaf, and the entry from there up: it belongs far down.
         while down + 1 < size:
-            down += before(&heap[down + 1], &heap[down])
+            child = &heap[down]
+            down += before(child + 1, child)
             heap[at] = heap[down]
             at = down
             down = 2 * at + 1
@@ -121,7 +122,9 @@ cdef class Queue:
         Py_INCREF(item)
         PyList_SET_ITEM(self.items, e.slot, item)  # in the place of None
         Py_DECREF(None)
-        e.time, e.rank, e.minor, e.what = time, rank(order, major), minor, what
+        time += 0.0  # not -0.0: bits of times from 0 on are in the order of the times
+        memcpy(&e.when, &time, sizeof(double))
+        e.rank, e.minor, e.what = rank(order, major), minor, what
         self.size += 1
         if self.open:
             self.open = 0
@@ -183,7 +186,7 @@ cdef class Queue:
             self.close()
         first = self.heap
         minor, rank = first.minor, first.rank
-        self.time = first.time
+        memcpy(&self.time, &first.when, sizeof(double))
         self.order, self.major = <int>(rank >> 48) + START, <long long>(rank & ((<unsigned long long>1 << 48) - 1)) - 1
         self.what, self.is_flit = first.what, self.order == FLIT
         self.hop, self.flit = <long long>(minor >> 32), <long long>(<unsigned int>minor)
@@ -200,7 +203,10 @@ cdef class Queue:
     cpdef double next_time(self) except? -1.0:
         if self.open:
             self.close()
-        return self.heap[0].time if self.size else INFINITY
+        cdef double time = INFINITY
+        if self.size:
+            memcpy(&time, &self.heap[0].when, sizeof(double))
+        return time
 
     cpdef int poll_signals(self) except -1:
         PyErr_CheckSignals()
