@@ -10,7 +10,6 @@ thought to be multiplied into those of the product behind it.
 from __future__ import annotations
 
 import sys
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,7 +50,8 @@ TOLERANCE = 1e-2
             "resident",
             bool,
             False,
-            "whether weights and cache are there already: not written or verified",
+            "weights and cache are there, the same for each layer: nothing is written or verified, and "
+            "layers and packages are alike (but for --exact)",
         ),
         SEED,
     ],
@@ -98,26 +98,30 @@ def run(torch: Context) -> None:
 
     def worker(rank: int) -> None:
         reduce = dist.all_reduce if ranks > 1 else None
-        own = [(None, None) if made is None else made.share(i, rank, ranks) for i in range(layers)]
-        step: DecodeStep | PrefillStep
+        common = (model.eps, model.rope, reduce)
+        step: Any
         if decode:
-            step = DecodeStep(torch, share, p.batch, p.kv, model.eps, model.rope, reduce)
-            passes = [partial(step.run, step.layer(i, *of)) for i, of in enumerate(own)]
+            step = DecodeStep(torch, share, p.batch, p.kv, *common)
         else:
-            step = PrefillStep(torch, share, p.tokens, model.eps, model.rope, reduce)
-            passes = [partial(step.run, step.layer(i, of[0])) for i, of in enumerate(own)]
-        step.start(None if made is None else made.x)
-        for one in passes:
-            one()
-        if made is not None:
-            expected = lambda: step.laid(made.expected())  # noqa: E731
-            torch.check(f"x of rank {rank}", step.x, expected, tolerance=TOLERANCE)
+            step = PrefillStep(torch, share, p.tokens, *common)
+        if made is None:
+            layer = step.layer(0)
+            step.start()
+            for _ in torch.repeat(layers, name="layer"):
+                step.run(layer)
+            return
+        placed = [step.layer(i, *made.share(i, rank, ranks)) for i in range(layers)]
+        step.start(made.x)
+        for layer in placed:
+            step.run(layer)
+        expected = lambda: step.laid(made.expected())  # noqa: E731
+        torch.check(f"x of rank {rank}", step.x, expected, tolerance=TOLERANCE)
 
     if ranks == 1:
         worker(0)
     else:
         dist.init_process_group("ahbm")
-        torch.multiprocessing.spawn(worker, nprocs=ranks)
+        torch.multiprocessing.spawn(worker, nprocs=ranks, alike=made is None)
 
 
 class _Values:

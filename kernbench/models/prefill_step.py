@@ -87,14 +87,19 @@ class PrefillStep:
         """Vectors of the tokens, (tokens, hidden), as ``x`` keeps them."""
         return self.hidden.laid(x)
 
-    def start(self, x: Array | None) -> None:
+    def start(self, x: Array | None = None) -> None:
         """The tokens' vectors, (tokens, hidden), before the first layer."""
         if x is not None:
             self.x.write(self.laid(x))
         self._add(None)
 
-    def layer(self, number: int, weights: Mapping[str, Array] | None) -> Mapping[str, Tensor]:
-        """Make a layer's weights, with values where they are given: this package's share of each."""
+    def layer(
+        self, number: int, weights: Mapping[str, Array] | None = None, cache: Array | None = None
+    ) -> Mapping[str, Tensor]:
+        """Make a layer's weights, with values where they are given: this package's share of each.
+
+        The tokens are the first ones: a ``cache`` is not looked at.
+        """
         depths = {
             "qkv": (self.qkv, self.hidden, ("q", "k", "v")),
             "o": (self.hidden, self.q, ("o",)),

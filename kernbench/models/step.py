@@ -101,13 +101,15 @@ class DecodeStep:
         """Vectors of the tokens, (batch, hidden), as ``x`` keeps them."""
         return blocks(x, self.share.of_hidden.width, self.share.workers)
 
-    def start(self, x: Array | None) -> None:
+    def start(self, x: Array | None = None) -> None:
         """The tokens' vectors, (batch, hidden), before the first layer."""
         if x is not None:
             self.x.write(self.laid(x))
         self._add(None)
 
-    def layer(self, number: int, weights: Mapping[str, Array] | None, cache: Array | None) -> Layer:
+    def layer(
+        self, number: int, weights: Mapping[str, Array] | None = None, cache: Array | None = None
+    ) -> Layer:
         """Make a layer's tensors, with values where they are given: this package's share of each."""
         torch, s = self._torch, self.share
         rows = {"o": s.of_q, "down": s.of_ffn}
