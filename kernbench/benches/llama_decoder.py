@@ -98,7 +98,7 @@ def run(torch: Context) -> None:
 
     def worker(rank: int) -> None:
         reduce = dist.all_reduce if ranks > 1 else None
-        common = (model.eps, model.rope, reduce)
+        common = (model.eps, model.rope, model.bias, reduce)
         step: Any
         if decode:
             step = DecodeStep(torch, share, p.batch, p.kv, *common)
@@ -141,7 +141,12 @@ class _Values:
             "down": (model.ffn, model.hidden),
         }
         self.x = activations(rng, (batch, model.hidden), "f16")
-        self.weights = [{n: weights(rng, s, "f16") for n, s in shapes.items()} for _ in range(layers)]
+        biases = {f"{n}_bias": shapes[n][1] for n in ("q", "k", "v")} if model.bias else {}
+        self.weights = [
+            {n: weights(rng, s, "f16") for n, s in shapes.items()}
+            | {n: activations(rng, (s,), "f16") for n, s in biases.items()}
+            for _ in range(layers)
+        ]
         cached = (2, batch, model.kv_heads, kv, model.head_dim)
         self.caches = [activations(rng, cached, "f16") for _ in range(layers)]
 
@@ -156,6 +161,7 @@ class _Values:
 
         kv = min(ranks, self.model.kv_heads)
         how = {"o": (0, ranks), "down": (0, ranks), "k": (1, kv), "v": (1, kv)}
+        how |= {"q_bias": (0, ranks), "k_bias": (0, kv), "v_bias": (0, kv)}
         own = {n: of(w, *how.get(n, (1, ranks))) for n, w in self.weights[layer].items()}
         return own, of(self.caches[layer], 2, kv)
 

@@ -21,7 +21,8 @@ class Model:
 
     ``hidden``: width of the residual stream. ``ffn``: columns of gate and of up. ``heads`` of queries share
     ``kv_heads`` of keys and values, each ``head_dim`` wide. ``eps`` is added to the mean square of a norm.
-    ``rope``: base of the rotary embedding. ``notes`` say what is left out or stands for something else.
+    ``rope``: base of the rotary embedding. ``bias``: whether q, k and v have one. ``notes`` say what is left
+    out or stands for something else.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Model:
     layers: int
     eps: float = 1e-5
     rope: float = 500000.0
+    bias: bool = False
     notes: tuple[str, ...] = ()
 
     @property
@@ -54,7 +56,7 @@ MODELS = {
 ARCHITECTURES = {
     "llama": (),
     "mistral": ("attention is to all keys: a sliding window is left out",),
-    "qwen2": ("biases of q, k and v are left out",),
+    "qwen2": (),
     "mixtral": (
         "the experts of a token are one dense perceptron as wide as all of them; routing is left out",
     ),
@@ -75,6 +77,7 @@ class _Config(BaseModel):
     num_key_value_heads: Positive | None = None
     head_dim: Positive | None = None
     rms_norm_eps: Annotated[float, Field(gt=0)] = 1e-5
+    attention_bias: bool = False
     rope_theta: Annotated[float, Field(gt=1)] = 10000.0
     num_experts_per_tok: Positive = 1
 
@@ -132,5 +135,6 @@ def _read(path: Path) -> Model:
         c.num_hidden_layers,
         c.rms_norm_eps,
         c.rope_theta,
-        ARCHITECTURES[kind],
+        kind == "qwen2" or c.attention_bias,
+        ARCHITECTURES[kind] + (("the bias of o is left out",) if c.attention_bias else ()),
     )

@@ -61,18 +61,23 @@ def project(
     out1: Pointer | None,
     w2: Pointer | None,
     out2: Pointer | None,
+    bias0: Pointer | None,
+    bias1: Pointer | None,
+    bias2: Pointer | None,
     tl: Any,
 ) -> None:
     """Own columns of ``x @ w`` for each weight, which passes ``at_once`` of the ``count`` blocks of x in TCM.
 
     Weights are streamed by composites, or where ``block`` is given loaded, so many bytes at a time. With
     ``squares``, x is normed: each token's row is divided by its root mean square, after the product.
-    ``sums``: where partial sums of composites wait for the next blocks of x, if not in the output.
+    A bias is added last. ``sums``: where partial sums of composites wait for the next blocks of x, if not in
+    the output.
     """
     scale: Any = None
     if squares is not None:
         scale = tl.reshape(tl.rsqrt(tl.sum(tl.load(squares), axis=0) * (1 / hidden) + eps), (m, 1))
     pairs = [(w, out) for w, out in ((w0, out0), (w1, out1), (w2, out2)) if w is not None and out is not None]
+    biases = (bias0, bias1, bias2)[: len(pairs)]
     totals: list[Any] = [None for _ in pairs]
     for first in range(0, count, at_once):
         n = min(at_once, count - first)
@@ -91,14 +96,18 @@ def project(
                 steps.append({"op": "residual", "residual": (out if sums is None else sums).local})
             if last and scale is not None:
                 steps.append({"op": "mul", "value": scale})
+            if last and (bias := biases[i]) is not None:
+                steps.append({"op": "bias", "bias": tl.ref(bias.local, (columns,))})
             target = out if last or sums is None else sums
             weights = tl.ref(at, (n * width, columns), "f16")
             tile = (m, depth(columns), columns)
             tl.composite("gemm", rows, weights, out_ptr=target.local, epilogue=steps, tile_shape=tile)
     tl.wait()
-    for total, (_, out) in zip(totals, pairs, strict=True):
+    for total, (_, out), bias in zip(totals, pairs, biases, strict=True):
         if total is not None:
-            tl.store(out.local, (total if scale is None else total * scale).to(out.dtype))
+            total = total if scale is None else total * scale
+            total = total if bias is None else total + tl.load(bias.local).to(tl.float32)
+            tl.store(out.local, total.to(out.dtype))
 
 
 def by_loads(rows: Any, at: int, columns: int, block: int, total: Any, tl: Any) -> Any:

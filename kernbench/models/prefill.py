@@ -37,6 +37,7 @@ def project(
     out: Pointer,
     made: Strips,
     squares: Pointer | None,
+    bias: Pointer | None,
     eps: float,
     at_once: int,
     deep: int,
@@ -46,9 +47,9 @@ def project(
 ) -> None:
     """This PE's strips of ``x @ w``, which pass ``at_once`` rows of ``deep`` strips of x in TCM.
 
-    With ``squares``, x is normed: its rows are divided by their root mean square, after the product. With
-    ``gate`` the strips are those of ``silu(x @ gate) * (x @ w)``. ``sums``: where partial sums wait for the
-    next strips of x. ``block``: as in :func:`kernbench.models.decode.project`.
+    With ``squares``, x is normed: its rows are divided by their root mean square, after the product. Then
+    ``bias`` is added. With ``gate`` the strips are those of ``silu(x @ gate) * (x @ w)``. ``sums``: where
+    partial sums wait for the next strips of x. ``block``: as in :func:`kernbench.models.decode.project`.
     """
     cubes, pe = tl.num_programs(1), tl.program_id(0)
     group, width = made.group_of(pe), made.width
@@ -60,13 +61,19 @@ def project(
             at = squares + (group * given.count * given.rows + row) * 4
             parts = tl.load(at, (given.count, n), "f32", strides=(given.rows, 1))
             scale = tl.reshape(tl.rsqrt(tl.sum(parts, axis=0) * (1 / given.columns) + eps), (n, 1))
-        places = [(made.weights_at(s, given.columns, cubes), out + made.at(group, s, row)) for s in strips]
+        places = [
+            (
+                made.weights_at(strip, given.columns, cubes),
+                out + made.at(group, strip, row),
+                None if bias is None else tl.ref(bias + strip * width * 2, (width,), "f16"),
+            )
+            for strip in strips
+        ]
         if block:
             rows = rows_of(x, given, group, 0, given.count, row, n, tl)
-            for at, target in places:
-                _strip_by_loads(
-                    rows, [w + at] if gate is None else [w + at, gate + at], target, scale, width, block, tl
-                )
+            for at, target, added in places:
+                weights = [w + at] if gate is None else [w + at, gate + at]
+                _strip_by_loads(rows, weights, target, scale, added, width, block, tl)
             continue
         # Each cube begins elsewhere in x, since all read the same.
         chunks = turned(range(0, given.count, deep), tl.program_id(1), cubes)
@@ -74,11 +81,11 @@ def project(
             count = min(deep, given.count - first)
             rows = rows_of(x, given, group, first, count, row, n, tl)
             last = turn == len(chunks) - 1
-            for slot, weights in enumerate((w,) if gate is None else (w, gate)):
+            for slot, of in enumerate((w,) if gate is None else (w, gate)):
                 final = last and slot == (gate is not None)
                 if not slot or final:
                     tl.wait()  # for the sums so far
-                for i, (at, target) in enumerate(places):
+                for i, (at, target, added) in enumerate(places):
                     up = sums.local + i * n * width * 4
                     own = tl.ref(up + slot * len(places) * n * width * 4, (n, width), "f32")
                     steps: list[dict[str, Any]] = []
@@ -86,16 +93,15 @@ def project(
                         steps.append({"op": "residual", "residual": own})
                     if last and scale is not None:
                         steps.append({"op": "mul", "value": scale})
+                    if last and added is not None:
+                        steps.append({"op": "bias", "bias": added})
                     if final and gate is not None:
                         steps += [{"op": "silu"}, {"op": "mul", "value": tl.ref(up, (n, width), "f32")}]
+                    shape = (count * given.width, width)
                     tl.composite(
                         "gemm",
                         rows,
-                        tl.ref(
-                            weights + at + first * given.width * width * 2,
-                            (count * given.width, width),
-                            "f16",
-                        ),
+                        tl.ref(of + at + first * given.width * width * 2, shape, "f16"),
                         out_ptr=target if final else own.address,
                         epilogue=steps,
                         tile_shape=(n, depth(width), width),
@@ -121,12 +127,14 @@ def rows_of(x: Pointer, strips: Strips, group: int, first: int, count: int, row:
 
 
 def _strip_by_loads(
-    rows: Any, weights: list[int], target: int, scale: Any, width: int, block: int, tl: Any
+    rows: Any, weights: list[int], target: int, scale: Any, bias: Any, width: int, block: int, tl: Any
 ) -> None:
     """``rows @ w``, or with a second weight ``silu(rows @ gate) * (rows @ w)``; blocks are loaded."""
     products = [by_loads(rows, at, width, block, None, tl) for at in weights]
     if scale is not None:
         products = [product * scale for product in products]
+    if bias is not None:
+        products[0] = products[0] + tl.load(bias.address, bias.shape, bias.dtype).to(tl.float32)
     if len(products) > 1:
         up, gate = products
         products = [gate * tl.sigmoid(gate) * up]

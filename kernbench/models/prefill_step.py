@@ -34,6 +34,7 @@ class PrefillStep:
         tokens: How many.
         eps: What a norm adds to the mean square.
         rope: The base of the rotary embedding.
+        bias: Whether q, k and v have one.
         reduce: Adds a tensor up over the packages; None where there is one.
     """
 
@@ -44,10 +45,11 @@ class PrefillStep:
         tokens: int,
         eps: float,
         rope: float,
+        bias: bool,
         reduce: Callable[[Tensor], object] | None = None,
     ) -> None:
         self._torch, self.share, self.tokens, self.eps, self._reduce = torch, share, tokens, eps, reduce
-        self.rope = rope
+        self.rope, self._bias = rope, bias
         s = share
         q, kv = s.heads * s.head_dim, s.kv_heads * s.head_dim
 
@@ -117,12 +119,21 @@ class PrefillStep:
                 whole = np.concatenate([weights[part] for part in parts], axis=1)
                 packed = made.packed(whole, self.share.cubes)
                 placed[name] = self._torch.from_numpy(packed, dp=BY_ROWS, name=called)
+        if self._bias:
+            shape = self.qkv.count, self.qkv.width
+            if weights is None:
+                placed["bias"] = self._torch.empty(*shape, dp=BY_ROWS, name=f"b_qkv{number}")
+            else:
+                whole = np.concatenate([weights[f"{part}_bias"] for part in ("q", "k", "v")]).reshape(shape)
+                placed["bias"] = self._torch.from_numpy(whole, dp=BY_ROWS, name=f"b_qkv{number}")
         return placed
 
     def run(self, w: Mapping[str, Tensor]) -> None:
         """The launches of one layer; ``x`` is what it makes of ``x``."""
         torch, s = self._torch, self.share
-        self._project("qkv", self.x, self.hidden, w["qkv"], self.of_qkv, self.qkv, self.squares)
+        self._project(
+            "qkv", self.x, self.hidden, w["qkv"], self.of_qkv, self.qkv, self.squares, bias=w.get("bias")
+        )
         blocks = min(BLOCK_M, self.q.rows), math.gcd(BLOCK_N, self.q.rows)
         given = self.of_qkv, self.qkv, self.cached, s.heads, s.kv_heads
         torch.launch("keys", attention.keys, *given, blocks[1], self.rope)
@@ -152,6 +163,7 @@ class PrefillStep:
         made: Strips,
         squares: Tensor | None = None,
         gate: Tensor | None = None,
+        bias: Tensor | None = None,
     ) -> None:
         if self._block:
             at_once, deep = max(1, min(AT_ONCE, self._room // (given.columns * 2))), given.count
@@ -161,5 +173,5 @@ class PrefillStep:
             deep = max(1, min(room, max(DEEP, given.columns // 8) // given.width))
         sizes = (self.eps, at_once, deep)
         self._torch.launch(
-            name, prefill.project, x, given, w, gate, out, made, squares, *sizes, self.sums, self._block
+            name, prefill.project, x, given, w, gate, out, made, squares, bias, *sizes, self.sums, self._block
         )

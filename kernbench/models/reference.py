@@ -19,7 +19,8 @@ def decoded(x: Array, weights: Mapping[str, Array], keys: Array, values: Array, 
 
     Args:
         x: A token of each sequence.
-        weights: ``q``, ``k``, ``v``, ``o``, ``gate``, ``up``, ``down``, each (inputs, outputs).
+        weights: ``q``, ``k``, ``v``, ``o``, ``gate``, ``up``, ``down``, each (inputs, outputs), and
+            ``q_bias``, ``k_bias``, ``v_bias`` where there are some.
         keys: The cache, (batch, kv_heads, keys, head_dim), turned by positions; its last key is replaced by
             the token's own.
         values: As ``keys``.
@@ -50,7 +51,7 @@ def _heads(x: Array, w: Mapping[str, Array], model: Model, positions: Array) -> 
     q and k are turned by the token's position.
     """
     normed = _normed(x, model.eps)
-    q, k, v = (normed @ w[name].astype(np.float64) for name in ("q", "k", "v"))
+    q, k, v = (normed @ w[name].astype(np.float64) + w.get(f"{name}_bias", 0) for name in ("q", "k", "v"))
     shape = (len(x), model.kv_heads, model.head_dim)
     q = q.reshape(len(x), model.kv_heads, model.group, model.head_dim) / np.sqrt(model.head_dim)
     q, k = (rotated_array(part, positions, model.rope) for part in (q, k.reshape(shape)))

@@ -40,6 +40,7 @@ class Layer:
     weights: Mapping[str, Tensor]
     keys: Tensor
     values: Tensor
+    biases: tuple[Tensor, ...] = ()
 
 
 class DecodeStep:
@@ -52,6 +53,7 @@ class DecodeStep:
         kv: Keys of each, the new token's among them.
         eps: What a norm adds to the mean square.
         rope: The base of the rotary embedding.
+        bias: Whether q, k and v have one.
         reduce: Adds a tensor up over the packages; None where there is one.
     """
 
@@ -63,10 +65,11 @@ class DecodeStep:
         kv: int,
         eps: float,
         rope: float,
+        bias: bool,
         reduce: Callable[[Tensor], object] | None = None,
     ) -> None:
         self._torch, self.share, self.m, self.eps, self._reduce = torch, share, batch, eps, reduce
-        self.rope = rope
+        self.rope, self._bias = rope, bias
         self.keys = Keys(batch * share.kv_heads, kv, share.workers)
         s, m = share, batch
         self._room = torch.scratch_bytes // 4
@@ -132,7 +135,15 @@ class DecodeStep:
                 given = cache[i].transpose(1, 0, 2, 3).reshape(-1, s.head_dim)
                 values = np.where(order[:, None] >= 0, given[order], 0).astype(given.dtype)
                 both.append(torch.from_numpy(values, dp=BY_ROWS, name=f"{name}{number}"))
-        return Layer(placed, *both)
+        biases = []
+        for name in ("q", "k", "v") if self._bias else ():
+            row, called = (1, s.workers * columns[name].width), f"b_{name}{number}"
+            if weights is None:
+                biases.append(torch.empty(*row, dp=BY_COLUMNS, name=called))
+            else:
+                given = padded(weights[f"{name}_bias"][None], *row)
+                biases.append(torch.from_numpy(given, dp=BY_COLUMNS, name=called))
+        return Layer(placed, *both, tuple(biases))
 
     def run(self, layer: Layer) -> None:
         """The launches of one layer; ``x`` is what it makes of ``x``."""
@@ -140,7 +151,7 @@ class DecodeStep:
         normed = (self.squares, s.hidden)
         qkv = (self.q, self.k, self.v)
         pairs = zip((w["q"], w["k"], w["v"]), qkv, strict=True)
-        self._project("qkv", self.x, s.of_hidden, normed, *pairs)
+        self._project("qkv", self.x, s.of_hidden, normed, *pairs, biases=layer.biases)
         split = (s.group, keys.units, keys.parts)
         results = (self.attended, *self.partial)
         sizes = (self.m, *split, keys.keys, keys.chunk, keys.units_each, BLOCK, self.rope)
@@ -178,10 +189,11 @@ class DecodeStep:
         of: Dealt,
         normed: tuple[Tensor, int] | None,
         *pairs: tuple[Tensor, Tensor],
+        biases: tuple[Tensor, ...] = (),
     ) -> None:
         squares, size = normed or (None, 1)
         sums = self.sums if pairs[0][1] is self.y else None
         flat: list[Tensor | None] = [tensor for pair in pairs for tensor in pair]
-        flat += [None] * (6 - len(flat))
+        flat += [None] * (6 - len(flat)) + [*biases] + [None] * (3 - len(biases))
         sizes = (self.m, self._at_once(of), self._block, size, self.eps)
         self._torch.launch(name, decode.project, x, of.width, of.count, squares, *sizes, sums, *flat)

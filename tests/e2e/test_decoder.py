@@ -140,10 +140,25 @@ def test_a_machine_whose_cubes_differ_is_refused():
 
 def test_a_model_of_which_something_is_left_out_says_so(tmp_path, capsys):
     path = tmp_path / "config.json"
-    sizes = {**ODD, "model_type": "qwen2", "num_key_value_heads": 2, "num_hidden_layers": 1}
+    sizes = {**ODD, "model_type": "mistral", "num_key_value_heads": 2, "num_hidden_layers": 1}
     path.write_text(json.dumps(sizes))
     kb.run("llama-decoder", "minimal", params={"config": str(path)}, trace=False)
-    assert "biases of q, k and v are left out" in capsys.readouterr().err
+    assert "a sliding window is left out" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("phase", ["decode", "prefill"])
+@pytest.mark.parametrize("topology", ["minimal", "a100-4"])
+def test_biases_of_queries_keys_and_values(tmp_path, phase, topology):
+    """Each package has those of its heads; a machine without buffers for tiles adds them itself."""
+    path = tmp_path / "config.json"
+    sizes = {
+        "model_type": "qwen2",
+        "num_attention_heads": 8,
+        "num_key_value_heads": 4,
+        "num_hidden_layers": 1,
+    }
+    path.write_text(json.dumps({**ODD, **sizes, "head_dim": 32}))
+    _right(topology, "all", {"phase": phase, "config": str(path), "tokens": 9, "kv": 9, "batch": 2})
 
 
 def test_a_kernel_that_failed_is_the_reason_for_values_that_are_not_there():

@@ -47,6 +47,14 @@ def test_keys_that_some_models_have(tmp_path, changes, attribute, value):
     assert getattr(model_of(config=_file(tmp_path, **changes)), attribute) == value
 
 
+def test_biases(tmp_path):
+    assert not model_of(config=_file(tmp_path)).bias
+    assert model_of(config=_file(tmp_path, model_type="qwen2")).bias
+    llama = model_of(config=_file(tmp_path, attention_bias=True))
+    assert llama.bias
+    assert llama.notes == ("the bias of o is left out",)
+
+
 def test_what_is_left_out_is_said(tmp_path):
     assert "routing is left out" in model_of(config=_file(tmp_path, model_type="mixtral")).notes[0]
 
