@@ -161,6 +161,11 @@ class Strips:
         return max(0, min(self.rows, self.tokens - group * self.rows))
 
     @property
+    def full(self) -> bool:
+        """Whether all rows are tokens."""
+        return self.filled(self.groups - 1) == self.rows
+
+    @property
     def columns(self) -> int:
         """Of all strips."""
         return self.count * self.width

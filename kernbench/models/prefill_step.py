@@ -10,19 +10,13 @@ import numpy as np
 
 from kernbench.models import attention, prefill
 from kernbench.models.layout import BY_ROWS, Array, Share, Strips, strip_width
-from kernbench.models.step import composites
+from kernbench.models.products import Products, widest
 
 if TYPE_CHECKING:
     from kernbench.runtime import Context, Tensor
 
 BLOCK_M, BLOCK_N = 64, 256
 """Tokens, and keys, of attention in TCM at once."""
-AT_ONCE = 128
-"""Tokens of a product in TCM at once."""
-DEEP = 1024
-"""Columns of x in TCM at once, at least: sums that wait in memory cost little beside so many."""
-WIDTH = 128
-"""Columns of a strip at most: tiles of sums have room in the buffers."""
 
 
 class PrefillStep:
@@ -56,19 +50,14 @@ class PrefillStep:
         def strips(columns: int, width: int) -> Strips:
             return Strips.of_tokens(tokens, columns, width, s.cubes, s.pes)
 
-        def widest(columns: int, of: int) -> int:
-            return strip_width(columns, s.cubes, s.pes, math.gcd(of, WIDTH) if of > WIDTH else of)
-
         head = strip_width(q + 2 * kv, s.cubes, s.pes, s.head_dim)
-        self.hidden = strips(s.hidden, widest(s.hidden, s.hidden))
+        self.hidden = strips(s.hidden, widest(s.hidden, s.cubes, s.pes))
         self.qkv, self.q = strips(q + 2 * kv, head), strips(q, head)
-        ffn = widest(s.ffn, s.ffn)
+        ffn = widest(s.ffn, s.cubes, s.pes)
         self.ffn = strips(s.ffn, ffn)
-        self._room = torch.scratch_bytes * 3 // 4
-        self._block = 0 if composites(torch) else torch.scratch_bytes // 4
         self.x = self._tensor("x", self.hidden)
         # What is no token is not computed, and yet added up over packages.
-        whole = torch.empty if self.hidden.filled(self.hidden.groups - 1) == self.hidden.rows else torch.zeros
+        whole = torch.empty if self.hidden.full else torch.zeros
         self.y = whole(*self.hidden.shape, dp=BY_ROWS, name="y")
         rows = self.hidden.shape[0]
         self.squares = torch.empty(rows, 1, dtype="f32", dp=BY_ROWS, name="squares")
@@ -76,11 +65,7 @@ class PrefillStep:
         kept = s.cubes * attention.kept(s.heads, s.kv_heads, s.cubes) * self.qkv.groups * self.qkv.rows
         self.cached = torch.empty(2 * kept, s.head_dim, dp=BY_ROWS, name="cached")
         self.f = self._tensor("f", self.ffn)
-        most = max(
-            strips.each(s.cubes) * strips.width * n
-            for strips, n in ((self.hidden, 1), (self.qkv, 1), (self.ffn, 2))
-        )
-        self.sums = torch.empty(s.workers, most * self.hidden.rows, dtype="f32", dp=BY_ROWS, name="sums")
+        self._project = Products(torch, s.cubes, [(self.hidden, 1), (self.qkv, 1), (self.ffn, 2)], eps).launch
 
     def _tensor(self, name: str, strips: Strips) -> Tensor:
         return self._torch.empty(*strips.shape, dp=BY_ROWS, name=name)
@@ -152,26 +137,3 @@ class PrefillStep:
     def _add(self, y: Tensor | None) -> None:
         at_once = max(1, self._torch.scratch_bytes // (32 * self.hidden.width))
         self._torch.launch("add", prefill.add, self.x, y, self.squares, at_once)
-
-    def _project(
-        self,
-        name: str,
-        x: Tensor,
-        given: Strips,
-        w: Tensor,
-        out: Tensor,
-        made: Strips,
-        squares: Tensor | None = None,
-        gate: Tensor | None = None,
-        bias: Tensor | None = None,
-    ) -> None:
-        if self._block:
-            at_once, deep = max(1, min(AT_ONCE, self._room // (given.columns * 2))), given.count
-        else:  # while some strips are multiplied, the next are loaded
-            at_once = min(AT_ONCE, given.rows)
-            room = self._room // (2 * at_once * given.width * 2)
-            deep = max(1, min(room, max(DEEP, given.columns // 8) // given.width))
-        sizes = (self.eps, at_once, deep)
-        self._torch.launch(
-            name, prefill.project, x, given, w, gate, out, made, squares, bias, *sizes, self.sums, self._block
-        )

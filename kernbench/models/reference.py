@@ -54,8 +54,8 @@ def _heads(x: Array, w: Mapping[str, Array], model: Model, positions: Array) -> 
     q, k, v = (normed @ w[name].astype(np.float64) + w.get(f"{name}_bias", 0) for name in ("q", "k", "v"))
     shape = (len(x), model.kv_heads, model.head_dim)
     q = q.reshape(len(x), model.kv_heads, model.group, model.head_dim) / np.sqrt(model.head_dim)
-    q, k = (rotated_array(part, positions, model.rope) for part in (q, k.reshape(shape)))
-    return q, k, v.reshape(shape)
+    turned = [rotated_array(part, positions, model.rope) for part in (q, k.reshape(shape))]
+    return turned[0], turned[1], v.reshape(shape)
 
 
 def _softmax(scores: Array) -> Array:

@@ -143,7 +143,7 @@ class DecodeStep:
             else:
                 given = padded(weights[f"{name}_bias"][None], *row)
                 biases.append(torch.from_numpy(given, dp=BY_COLUMNS, name=called))
-        return Layer(placed, *both, tuple(biases))
+        return Layer(placed, both[0], both[1], tuple(biases))
 
     def run(self, layer: Layer) -> None:
         """The launches of one layer; ``x`` is what it makes of ``x``."""

@@ -8,7 +8,7 @@ import pytest
 
 import kernbench as kb
 from kernbench.errors import LaunchError, UsageError
-from kernbench.models import prefill_step
+from kernbench.models import products
 
 ODD = {"model_type": "llama", "hidden_size": 96, "intermediate_size": 200, "num_attention_heads": 6}
 """Three heads share one of keys, and nothing divides over PEs."""
@@ -52,7 +52,7 @@ def test_prefill(topology, device, params):
 
 
 def test_sums_that_wait_while_x_passes_in_pieces(monkeypatch):
-    monkeypatch.setattr(prefill_step, "DEEP", 64)
+    monkeypatch.setattr(products, "DEEP", 64)
     _right("minimal", "sip:0", {"phase": "prefill", "tokens": 140})
 
 
@@ -89,6 +89,19 @@ def test_blocks_are_in_flight_while_one_is_multiplied(phase):
         return run.latency_ns
 
     assert ns(True) < ns(False)
+
+
+@pytest.mark.parametrize("phase", ["decode", "prefill"])
+def test_packages_and_layers_that_are_alike_are_accounted_for(phase):
+    """Ten layers on two packages take what all of them take, but for waiting at boundaries."""
+    graph = kb.load_topology("default", {**TINY, "system.sips": 2})
+    params = {"phase": phase, "resident": True, "layers": 10, "batch": 8, "kv": 600, "tokens": 200}
+    runs = [
+        kb.run("llama-decoder", graph, device="all", params=params, trace=False, exact=exact)
+        for exact in (False, True)
+    ]
+    assert runs[0].sim_ns == pytest.approx(runs[1].sim_ns, rel=0.03)
+    assert len(runs[0].launches) < len(runs[1].launches) / 3
 
 
 def test_time_is_that_of_lines_of_the_kernels():

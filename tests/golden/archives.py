@@ -39,6 +39,7 @@ TOPOLOGIES: dict[str, tuple[str, dict[str, Any]]] = {
 BENCHES = (
     "ccl-allreduce",
     "flash-attention",
+    "gemm-list",
     "gemm-multi-pe",
     "gemm-single-pe",
     "gpt3-qkv",
