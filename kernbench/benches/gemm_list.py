@@ -107,4 +107,4 @@ def run(torch: Context) -> None:
 
 
 def _product(made: Strips, a: Array, b: Array) -> Array:
-    return made.laid(a.astype(np.float64) @ b)
+    return made.laid(a.astype(np.float64) @ b.astype(np.float64))
