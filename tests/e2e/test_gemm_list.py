@@ -1,4 +1,4 @@
-"""A list of products as SCALE-Sim has them runs layer by layer with the right values; or a line is refused."""
+"""A list of products as SCALE-Sim has them runs layer by layer with right values; or a line is refused."""
 
 from __future__ import annotations
 
