@@ -56,8 +56,8 @@ class PeCpu(PeComponent):
         """Id of the operation whose end let the kernel go on last; -1 when it was the launch."""
         self._started: list[c.Completion] = []
         """What the kernel does not wait for, composites and commands ahead, that may still be running."""
-        self._ahead: IssueQueues | None = None
-        """The queues of a kernel that runs ahead."""
+        self._ahead: dict[int, IssueQueues] = {}
+        """The queues of a kernel that runs ahead, by thread."""
         self._epoch = 0
         """Counts kernels begun and stopped: what was asked in an earlier epoch resumes no kernel."""
         self._blocked: Op | None = None
@@ -131,7 +131,7 @@ class PeCpu(PeComponent):
         scratch_offset, scratch_bytes = self._scratch
         self._last_op = self._resumed_by = -1
         self._started = []
-        self._ahead = None
+        self._ahead = {}
         self._epoch += 1
         if "clock_loaded_ghz" in self.of_pe:
             gemm = self.sibling("pe_gemm")
@@ -150,6 +150,7 @@ class PeCpu(PeComponent):
             device_counts=self._device_counts,
             queues=self._ipcq.queues,
             run_ahead=bool(self.node.properties.get("run_ahead", False)),
+            warps=int(self.of_pe.get("warps", 0)),
         )
         try:
             self._kernel = launch.kernel.start(context)
@@ -226,8 +227,8 @@ class PeCpu(PeComponent):
     def _cancel(self) -> None:
         """Begin nothing more of what the kernel has asked for."""
         self._ipcq.cancel()
-        if self._ahead is not None:
-            self._ahead.close()
+        for queues in self._ahead.values():
+            queues.close()
 
     def _over_when_idle(self) -> None:
         """End the launch here as soon as what the kernel has started is over."""
@@ -308,9 +309,10 @@ class PeCpu(PeComponent):
         op.launch = launch.id
         if self._resumed_by != -1:
             op.after.append((self._resumed_by, "wait"))
-        if self._ahead is None:
-            self._ahead = IssueQueues(self._issue, self.define)
-        self._ahead.put(command)
+        queues = self._ahead.get(command.thread)
+        if queues is None:
+            queues = self._ahead[command.thread] = IssueQueues(self._issue, self.define)
+        queues.put(command)
         return True
 
     def _issue(self, command: c.Ahead) -> None:
@@ -437,7 +439,7 @@ class PeCpu(PeComponent):
     def waiting(self) -> list[str]:
         """The kernel that is suspended here, or the launch whose barrier it waits at."""
         if self._kernel is not None:
-            queued = [] if self._ahead is None else self._ahead.waiting()
+            queued = [head for queues in self._ahead.values() for head in queues.waiting()]
             return ["; ".join([f"{self.resource} runs {self._kernel.describe()}", *queued])]
         if self._launch is not None:
             return [f"{self.resource} waits for the other PEs of {self._launch.correlation_id}"]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from kernbench.program.commands import Command, Completion, PeContext, Wait
+from kernbench.errors import KernBenchError
+from kernbench.program.commands import Ahead, Command, Completion, Cycles, Load, PeContext, Wait
 
 if TYPE_CHECKING:
     from kernbench.kernels.thread import KernelThread
@@ -18,11 +21,68 @@ def shares(pe: PeContext, count: int) -> list[PeContext]:
     return [replace(pe, scratch_base=pe.scratch_base + n * each, scratch_bytes=each) for n in range(count)]
 
 
+@dataclass
+class Room:
+    """How many blocks of a launch a PE has at a time: what the launch says, else what a PE with warps has."""
+
+    residents: int | None
+    warps: int
+    stages: int
+    _known: dict[tuple[int, int], int] = field(default_factory=dict)
+
+    def count(self, pe: PeContext, blocks: int, first: Callable[[PeContext], KernelThread]) -> int:
+        """The number on ``pe``, of a grid of ``blocks``.
+
+        ``first`` makes a thread of the first block alone. It is gone through without a machine, to see what a
+        block keeps in the scratch. Where that depends on loaded values, a PE has one block.
+        """
+        if self.residents is not None:
+            return self.residents
+        by_warps = min(pe.warps // self.warps, -(-blocks // math.prod(pe.num_programs)))
+        if by_warps <= 1:
+            return 1
+        key = pe.warps, pe.scratch_bytes
+        if key not in self._known:
+            alone = replace(pe, next_op_id=itertools.count(1).__next__)
+            self._known[key] = pe.scratch_bytes // max(1, self._kept(first(alone), pe.scratch_bytes))
+        return max(1, min(by_warps, self._known[key]))
+
+    def _kept(self, thread: KernelThread, scratch_bytes: int) -> int:
+        """The most bytes that a block keeps, a quarter more for gaps; all where that is not known."""
+        most = of_turn = loads = 0
+        try:
+            while (command := thread.resume()) is not None:
+                most = max(most, scratch_bytes - thread.free_bytes)
+                if isinstance(command, Ahead):
+                    if isinstance(asked := command.command, Load) and thread.in_loop:
+                        of_turn = asked.op.nbytes + (0 if asked.fresh else of_turn)
+                        loads = max(loads, of_turn)
+                    command.completion.complete()
+        except KernBenchError:  # of the kernel: the launch says so itself
+            return scratch_bytes
+        finally:
+            thread.close()
+        # Of the buffers of loads one is in use already.
+        return (most + max(0, self.stages - 2) * loads) * 5 // 4
+
+
+class _Turn(Cycles):
+    """Time for the other PEs to begin as many threads; it takes none."""
+
+    dispatched = False
+
+
 class Residents:
-    """Threads in turn; to their PE they are one running kernel."""
+    """Threads in turn; to their PE they are one running kernel.
+
+    Each begins when all PEs of the launch have begun as many, so that the blocks of a grid go round the PEs.
+    """
 
     def __init__(self, threads: Sequence[KernelThread]) -> None:
-        self._threads = list(threads)
+        self._threads = list(threads[:1])
+        self._others = list(threads[1:])
+        self._numbers = {id(thread): number for number, thread in enumerate(threads)}
+        self._begun = self._turned = False
         self._awaited: dict[int, Sequence[Completion]] = {}
         self._turn = 0
         self._last = threads[0]
@@ -30,6 +90,13 @@ class Residents:
     def resume(self) -> Command | None:
         """The next command of any of them; ``None`` when all have ended."""
         waiting = 0
+        if self._begun and self._others:
+            self._turned = not self._turned
+            if self._turned:
+                return _Turn(0.0)
+            self._threads.append(self._others.pop(0))
+            self._turn = len(self._threads) - 2
+        self._begun = True
         while self._threads:
             if waiting == len(self._threads):
                 return Wait([self._first_of_all()])
@@ -47,6 +114,8 @@ class Residents:
                 self._awaited[id(thread)] = command.completions
                 waiting = 0
             else:
+                if isinstance(command, Ahead):
+                    command.thread = self._numbers[id(thread)]
                 return command
         return None
 
@@ -67,7 +136,7 @@ class Residents:
 
     def close(self) -> None:
         """Stop them all."""
-        for thread in self._threads:
+        for thread in (*self._threads, *self._others):
             thread.close()
 
     def describe(self) -> str:

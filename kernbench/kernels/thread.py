@@ -71,12 +71,22 @@ class KernelCall:
 
         args = [local(value) for value in self._args]
         kwargs = {key: local(value) for key, value in self._kwargs.items()}
-        count = getattr(self._binding.function, "residents", 1)
+        count = self._count(pe, args, kwargs)
         threads = [
             KernelThread(self._binding, args, kwargs, share, self._data, self.line)
             for share in (shares(pe, count) if count > 1 else [pe])
         ]
         return threads[0] if count == 1 else Residents(threads)
+
+    def _count(self, pe: PeContext, args: Sequence[object], kwargs: Mapping[str, object]) -> int:
+        """How many threads of it a PE runs at a time."""
+        function: Any = self._binding.function
+        room = getattr(function, "room", None)
+        if room is None:
+            return 1
+        return int(room.count(pe, self.blocks, lambda alone: KernelThread(
+            Binding(function.first(), self.name), args, kwargs, alone, None, self.line
+        )))  # fmt: skip
 
 
 class KernelThread:
@@ -107,6 +117,16 @@ class KernelThread:
         self._waits_for: Sequence[Completion] = ()
         self._greenlet = KernelGreenlet(self._run)
         self._greenlet.tl = self._tl
+
+    @property
+    def free_bytes(self) -> int:
+        """Bytes of its scratch that nothing is kept in."""
+        return self._tl._scratch.free_bytes
+
+    @property
+    def in_loop(self) -> bool:
+        """Whether it is in a loop whose loads run ahead."""
+        return bool(getattr(self._tl, "_loops", False))
 
     def resume(self) -> Command | None:
         """Run the kernel to its next command; ``None`` when it has returned. Raises what it raised."""

@@ -27,7 +27,7 @@ _KINDS = (
         kind="pe",
         name=_PE,
         form=Form.GROUP,
-        switches=("operands", "clock_ghz", "clock_loaded_ghz"),
+        switches=("operands", "warps", "clock_ghz", "clock_loaded_ghz"),
         fill=_ORANGE,
     ),
     ComponentKind(

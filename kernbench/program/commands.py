@@ -196,6 +196,8 @@ class Ahead(Command):
     command: Load | Store | Compute | Define
     completion: Completion
     after: tuple[Completion, ...] = ()
+    thread: int = 0
+    """Which of the threads of its PE has given it; each has queues of its own."""
 
     @property
     def op(self) -> Op:
@@ -261,6 +263,8 @@ class PeContext:
     """PEs in a cube, cubes in a SIP and SIPs of the machine."""
     run_ahead: bool = False
     """Whether kernels of `kernbench.tl` go on while their commands are carried out; those of Triton do."""
+    warps: int = 0
+    """Warps of blocks that the PE has room for; 0: launches say how many blocks."""
 
 
 class RunningKernel(Protocol):

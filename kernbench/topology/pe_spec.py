@@ -16,7 +16,7 @@ MAX_TCM_BYTES = 2 << 20
 
 
 OFF = {
-    "": ("operands", "clock"),
+    "": ("operands", "warps", "clock"),
     "pe_cpu": ("run_ahead",),
     "pe_dma": ("issue",),
     "pe_gemm": ("fixed_cycles", "smallest"),
@@ -310,6 +310,13 @@ class Pe(Section):
         "of the TCM, whose scratch still has room for them",
     )
 
+    warps: int = Field(
+        default=0,
+        ge=0,
+        le=4096,
+        description="warps of the blocks of a grid that the PE has at a time: as many blocks as come to that "
+        "by num_warps of the launch (4), and find room in the scratch; 0: residents of the launch (1)",
+    )
     clock: Clock = section("clock of the whole PE")
     links: Links = section("bandwidths of the PE's links")
     pe_cpu: PeCpu = section("control processor")

@@ -6,7 +6,7 @@ import functools
 import inspect
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -16,6 +16,7 @@ from greenlet import getcurrent
 from kernbench.errors import KernelError, UsageError
 from kernbench.hints import did_you_mean, shown
 from kernbench.kernels import Autotuned, TensorArg
+from kernbench.kernels.residents import Room
 from kernbench.kernels.tl import constexpr
 from kernbench.runtime.placement import distinct
 from kernbench.runtime.tensors import Tensor
@@ -25,6 +26,8 @@ from kernbench.triton.pointers import row_major
 
 STAGES = 3
 """``num_stages`` of launches that do not say, as on a GPU."""
+WARPS = 4
+"""``num_warps`` of those, also as on a GPU."""
 OPTIONS = (
     "num_warps",
     "num_ctas",
@@ -138,9 +141,14 @@ class OnGrid:
             if isinstance(value, Tensor):
                 _check_placement(kernel.fn.__name__, argument, value)
         dims = self._dims(dict(bound.arguments))
-        residents = _count("residents", options.get("residents", 1))
+        residents = options.get("residents")
+        room = Room(
+            residents if residents is None else _count("residents", residents),
+            _count("num_warps", named.get("num_warps", options.get("num_warps", WARPS))),
+            _count("num_stages", stages, 0),
+        )
         pointed = _pointed(kernel.fn.__name__, bound.arguments.values())
-        return BlockKernel(kernel, dims, _count("num_stages", stages, 0), residents, pointed), named
+        return BlockKernel(kernel, dims, room, pointed), named
 
     def _worked_out(self, args: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
         """Values of ``@triton.heuristics``, each from the arguments so far."""
@@ -168,19 +176,24 @@ class OnGrid:
 class BlockKernel:
     """What a launch runs on each PE: block after block of its grid, axis 0 fastest, while there are any."""
 
-    def __init__(
-        self, kernel: JITFunction, grid: Grid, stages: int, residents: int, pointed: Sequence[TensorArg]
-    ) -> None:
+    def __init__(self, kernel: JITFunction, grid: Grid, room: Room, pointed: Sequence[TensorArg]) -> None:
         functools.update_wrapper(self, kernel.fn)
         self.pointed = pointed
         self.kernel = kernel
         self.grid = grid
         self.blocks = math.prod(grid)
-        self.residents = residents
-        self.language = type("TritonLanguage", (TritonLanguage,), {"stages": stages})
+        self.room = room
+        self.language = type("TritonLanguage", (TritonLanguage,), {"stages": room.stages})
         x, y, z = grid
         self.blocks = x * y * z
-        self._left = enumerate(itertools.product(range(z), range(y), range(x)))
+        self._left: Iterator[tuple[int, Grid]] = enumerate(itertools.product(range(z), range(y), range(x)))
+
+    def first(self) -> BlockKernel:
+        """The kernel with its first block alone, which prints nothing."""
+        alone = BlockKernel(self.kernel, self.grid, self.room, self.pointed)
+        alone.language = type("TritonLanguage", (self.language,), {"device_print": lambda *_, **__: None})
+        alone._left = itertools.islice(alone._left, 1)
+        return alone
 
     def __call__(self, *args: Any, **kwargs: Any) -> None:
         """Take blocks until there are none left."""

@@ -77,6 +77,19 @@ def test_residents_change_no_number(name: str, residents: int) -> None:
     assert together.latency_ns < alone.latency_ns
 
 
+@pytest.mark.parametrize("name", ["matmul_blocks", "softmax_rows", "attend causal"])
+def test_blocks_go_round_the_pes_before_any_has_two(name: str) -> None:
+    times = {run(cases.CASES[name](), 8, residents=residents).latency_ns for residents in (1, 4)}
+    assert len(times) == 1, "there are fewer blocks than PEs"
+
+
+@pytest.mark.parametrize("name", cases.CASES)
+def test_warps_change_no_number(name: str) -> None:
+    machine = kb.load_topology("minimal", {"pe.warps": 32, "pe.operands": "registers"})
+    case = cases.CASES[name]()
+    assert (run(case, topology=machine).output == run(case).output).all()
+
+
 def test_stages_change_no_number_and_time_falls() -> None:
     case = cases.matmul_blocks(1, (64, 64, 256))
     runs = []

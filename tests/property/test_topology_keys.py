@@ -130,6 +130,7 @@ TO: dict[str, object] = {
     "pe.pe_math.reduce.across": [301, 38],
     "pe.pe_math.reduce.within": [50, 2],
     "pe.pe_gemm.smallest.m": 16,
+    "pe.warps": 64,
     "pe.clock.ghz": 2.0,
     "pe.clock.loaded_ghz": 0.5,
     "pe.pe_gemm.smallest.macs": 99.0,
