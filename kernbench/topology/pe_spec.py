@@ -37,6 +37,25 @@ class Links(Section):
     )
 
 
+class Clock(Section):
+    """The clock of PE_CPU, PE_GEMM and PE_MATH, and how far it falls."""
+
+    ghz: float = Field(
+        default=0.0, ge=0, description="clock in GHz, in place of theirs; 0: they have their own"
+    )
+    loaded_ghz: float = Field(
+        default=0.0,
+        ge=0,
+        description="from the first product on of a launch with work for all PEs of its package, until the "
+        "PE begins another: of products, MATH and the issue of loads; 0: it does not fall",
+    )
+
+
+def clocked(part: Part, ghz: float) -> Part:
+    """``part`` with the clock of the whole PE, if it has a clock and the PE one."""
+    return part.model_copy(update={"clock_ghz": ghz}) if ghz and hasattr(part, "clock_ghz") else part
+
+
 class PeCpu(Part):
     """The PE's control processor, which runs kernels."""
 
@@ -280,25 +299,6 @@ class PeIpcq(Part):
     tcm: Tier = section("slots in TCM", gbs=512.0, overhead_ns=0.0)
     sram: Tier = section("slots in SRAM", gbs=512.0, overhead_ns=2.0)
     hbm: Tier = section("slots in HBM", gbs=256.0, overhead_ns=6.0)
-
-
-class Clock(Section):
-    """The clock of PE_CPU, PE_GEMM and PE_MATH, and how far it falls."""
-
-    ghz: float = Field(
-        default=0.0, ge=0, description="clock in GHz, in place of theirs; 0: they have their own"
-    )
-    loaded_ghz: float = Field(
-        default=0.0,
-        ge=0,
-        description="from the first product on of a launch with work for all PEs of its package, until the "
-        "PE begins another: of products, MATH and the issue of loads; 0: it does not fall",
-    )
-
-
-def clocked(part: Part, ghz: float) -> Part:
-    """``part`` with the clock of the whole PE, if it has a clock and the PE one."""
-    return part.model_copy(update={"clock_ghz": ghz}) if ghz and hasattr(part, "clock_ghz") else part
 
 
 class Pe(Section):
