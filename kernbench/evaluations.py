@@ -56,6 +56,12 @@ class PointRun(Protocol):
     def properties(self) -> Mapping[str, Any]:
         """All that is kept of the run itself."""
 
+    def energy(self) -> Mapping[str, Any]:
+        """See :meth:`kernbench.Run.energy`."""
+
+    def roofline(self, by: str = "operation") -> list[dict[str, Any]]:
+        """See :meth:`kernbench.Run.roofline`."""
+
     def by_cause(self) -> dict[str, float]:
         """ns of the critical path of its launches, or of the whole of a run of traffic, by cause."""
 
@@ -76,11 +82,13 @@ class Evaluator(Protocol):
         topology: str | None = None,
         topo: Mapping[str, object] | None = None,
         optional: bool = False,
+        verify: bool = True,
+        device: str | None = None,
     ) -> Sequence[PointRun | None]:
         """The verified runs of a bench with these parameters, in order; None for a point that failed.
 
-        ``topology`` is by default the one that the user chose. A point that failed fails the evaluation,
-        unless ``optional``; :meth:`why` says why.
+        ``topology`` is by default the one that the user chose, ``device`` the first package. A point that
+        failed fails the evaluation, unless ``optional``; :meth:`why` says why.
         """
 
     def why(self) -> str:

@@ -201,12 +201,15 @@ class _Evaluating:
         topology: str | None = None,
         topo: Mapping[str, object] | None = None,
         optional: bool = False,
+        verify: bool = True,
+        device: str | None = None,
     ) -> list[PointRun | None]:
         """See :class:`kernbench.evaluations.Evaluator`."""
         found = sweep(
             bench,
             topology or self.topology,
-            verify=True,
+            verify=verify,
+            device=device,
             topo={key: [value] for key, value in {**self.topo, **(topo or {})}.items()},
             points=[{"params": {key: [value] for key, value in point.items()}} for point in points],
             store=self.store,

@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 import kernbench as kb
+from kernbench.models.config import MODELS, Model
 from kernbench.probes.scenarios import scenarios
 from kernbench.sweeps import evaluation_gate as api_gate
 from tests.shipped_evaluations import GQA, evaluation_module
@@ -272,6 +273,35 @@ def test_ccl_on_every_grid_and_memory(cli: Cli, machine: Path) -> None:
     names = ["all_reduce-mesh-2x3", "buffer-kinds", "sips", "reference"]
     assert [Path(file).stem for file in found["files"] if file.endswith(".png")] == names
     assert "there is no grid 'star'" in cli("evaluate", "milestone-1h-ccl", "grids=star").err
+
+
+def test_llama_has_tokens_a_second_beside_the_roof(
+    cli: Cli, machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A step is as many layers as the model has; parts of a layer add up; packages share the work."""
+    monkeypatch.setitem(MODELS, "llama-8b", Model("llama-8b", 128, 256, 4, 2, 32, 5))
+    command = ("evaluate", "llama", "--topology", "m.yaml", "--out", "o", "--format", "json")
+    found = json.loads(cli(*command, "packages=1,2", "batch=3", "kv=32", "tokens=8").out)
+    one, two = (
+        {row["phase"]: row for row in found["tables"]["llama"] if row["packages"] == n} for n in (1, 2)
+    )
+    for row in found["tables"]["llama"]:
+        run = kb.open_run(row["run_id"])
+        assert run.verified is None
+        assert row["layer_us"] == run.latency_ns / 1e3
+        tokens = 3 if row["phase"] == "decode" else 8
+        assert row["tokens_s"] == pytest.approx(tokens * 1e9 / (5 * run.latency_ns))
+        assert row["tokens_s"] < row["roof_tokens_s"]
+        assert 0 < row["hbm"] < 1
+    for phase in ("decode", "prefill"):
+        assert one[phase]["between_packages"] == 0 < two[phase]["between_packages"] < 1
+        assert one[phase]["mj_token"] < two[phase]["mj_token"]
+    for row in found["tables"]["parts"]:
+        shares = [row[part] for part in evaluation_module("llama").PARTS]
+        assert sum(shares) == pytest.approx(1, abs=0.02)
+        assert (row["all-reduce"] > 0) == (row["packages"] == 2)
+    assert "'batch': invalid literal" in cli("evaluate", "llama", "batch=x").err
+    assert "'kv': 0 must be 1 or more" in cli("evaluate", "llama", "kv=0").err
 
 
 @pytest.mark.slow

@@ -1,0 +1,175 @@
+"""Tokens a second of Llama: a layer of each size is simulated, and a token takes as many as the model has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import floor, log10
+from typing import TYPE_CHECKING, Any
+
+from kernbench.benches.params import Param
+from kernbench.errors import UsageError
+from kernbench.evaluations import Evaluator, PointRun, evaluation
+from kernbench.kinds.links import BLUE, FAINT, GREEN, ORANGE, PURPLE, SKY, VERMILION
+from kernbench.models import model_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PARTS = {"qkv": BLUE, "attention": ORANGE, "o": SKY, "all-reduce": PURPLE, "gate, up": GREEN,
+         "down": VERMILION, "norm, add": FAINT}  # fmt: skip
+_PART_OF = {"keys": "attention", "attend": "attention", "combine": "attention", "gate-up": "gate, up",
+            "silu": "gate, up", "o-in": "o", "down-in": "down", "add": "norm, add"}  # fmt: skip
+WHOLE = {"models": "llama-8b,llama-70b", "packages": "1,2,4,8", "batch": "1,16,64,256",
+         "kv": "512,1024,2048,4096,8192", "tokens": "128,512,2048,8192"}  # fmt: skip
+"""All of it: a night on one machine, an hour on a cluster."""
+Rows = list[dict[str, Any]]
+
+
+@evaluation(
+    name="llama",
+    description="Tokens a second of Llama, decode and prefill, over packages; where a layer's time goes.",
+    params=[
+        Param(
+            "models",
+            str,
+            "llama-8b",
+            f"with commas between them, as are the next ones; whole: {WHOLE['models']}",
+        ),
+        Param(
+            "packages",
+            str,
+            "1",
+            f"of the topology's kind, by which a layer is shared; whole: {WHOLE['packages']}",
+        ),
+        Param("batch", str, "1,64", f"sequences in decode; whole: {WHOLE['batch']}"),
+        Param("kv", str, "512,2048", f"keys of each; whole: {WHOLE['kv']}"),
+        Param("tokens", str, "128", f"tokens of a prefill; whole: {WHOLE['tokens']}"),
+        Param("whole", bool, False, "all of it instead, a night on one machine"),
+        Param(
+            "flit_bytes", int, 1024, "coarse flits are 1 to 9 % slow and simulate twice as fast", minimum=64
+        ),
+    ],
+)
+def run(evaluator: Evaluator) -> None:
+    """A layer for each model, number of packages and size."""
+    p = {**evaluator.params, **(WHOLE if evaluator.params["whole"] else {})}
+    models = [name for name in str(p["models"]).split(",") if model_of(name)]
+    sizes = [
+        {"phase": "decode", "batch": b, "kv": k} for b in _numbers(p, "batch") for k in _numbers(p, "kv")
+    ]
+    sizes += [{"phase": "prefill", "tokens": t} for t in _numbers(p, "tokens")]
+    rows: Rows = []
+    shares: Rows = []
+    for packages in _numbers(p, "packages"):
+        points = [{"model": m, "resident": True, **size} for m in models for size in sizes]
+        topo = {"system.sips": packages, "system.flit_bytes": p["flit_bytes"]}
+        device = "sip:0" if packages == 1 else "all"
+        found = evaluator.points("llama-decoder", points, topo=topo, device=device, verify=False)
+        for point, one in zip(points, found, strict=True):
+            if one is None:
+                continue
+            named = {k: point.get(k, "") for k in ("model", "phase", "batch", "kv", "tokens")}
+            named = {"model": named.pop("model"), "packages": packages, **named}
+            parts = _parts(one)
+            rows.append({**named, **_measure(one, point), "run_id": one.id})
+            shares.append({**named, **{part: parts.get(part, 0.0) / one.latency_ns for part in PARTS}})
+    evaluator.table("llama", rows)
+    evaluator.table("parts", shares)
+    if rows:
+        evaluator.figure("parts", lambda figure: _bars(figure, shares), (10.0, 1.5 + 0.32 * len(shares)))
+        evaluator.figure("tokens", lambda figure: _beside_roof(figure, rows), (10.0, 1.5 + 0.32 * len(rows)))
+    evaluator.note(
+        "A step is as many layers as the model has, each as long as the one simulated; embedding and "
+        "vocabulary are left out. Roof: each launch as fast as the busiest of engines, memory and links "
+        "allows. Utilisation is of the first package, energy of all."
+    )
+
+
+def _numbers(params: dict[str, Any], name: str) -> list[int]:
+    try:
+        found = [int(text) for text in str(params[name]).split(",") if text]
+    except ValueError as error:
+        raise UsageError(f"evaluation 'llama', parameter '{name}': {error}") from None
+    if any(number < 1 for number in found):
+        raise UsageError(f"evaluation 'llama', parameter '{name}': {params[name]} must be 1 or more each")
+    return found
+
+
+def _first(run: PointRun) -> set[int]:
+    """The launches of the first package."""
+    return {one["launch"] for one in run.launches if one["rank"] in (None, 0)}
+
+
+def _parts(run: PointRun) -> dict[str, float]:
+    """ns by part of the layer: until a launch is done, from when the one before it was."""
+    parts: dict[str, float] = {}
+    mine = _first(run)
+    last = min(one["t_start"] for one in run.launches)
+    for one in run.launches:
+        if one["launch"] not in mine:
+            continue
+        name = "all-reduce" if "/" in one["kernel"] else str(one["kernel"])
+        name = _PART_OF.get(name, name)
+        parts[name] = parts.get(name, 0.0) + max(0.0, one["t_done"] - last)
+        last = max(last, one["t_done"])
+    return parts
+
+
+def _measure(run: PointRun, point: dict[str, Any]) -> dict[str, Any]:
+    model, mine = model_of(point["model"]), _first(run)
+    tokens = point.get("tokens") or point["batch"]
+    roof = [row for row in run.roofline("launch") if row["launch"] in mine]
+    step_ns, light_ns = run.latency_ns * model.layers, sum(row["light_ns"] for row in roof) * model.layers
+
+    def used(name: str) -> float:
+        peak = max((row[f"{name}_gbs"] for row in roof), default=0.0)
+        return float(sum(row[f"{name}_bytes"] for row in roof) / (peak * run.latency_ns)) if peak else 0.0
+
+    return {
+        "layer_us": run.latency_ns / 1e3,
+        "step_ms": step_ns / 1e6,
+        "tokens_s": tokens * 1e9 / step_ns,
+        "roof_tokens_s": tokens * 1e9 / light_ns,
+        "of_roof": light_ns / step_ns,
+        "hbm": used("hbm"),
+        "links": used("link"),
+        "between_packages": used("package"),
+        "mj_token": run.energy()["launches_pj"] * model.layers / tokens / 1e9,
+    }
+
+
+def _name(row: dict[str, Any]) -> str:
+    size = f"{row['batch']} x {row['kv']}" if row["phase"] == "decode" else f"{row['tokens']}"
+    return f"{row['model']} on {row['packages']}, {row['phase']} {size}"
+
+
+def _bars(figure: Figure, rows: Rows) -> None:
+    """Shares of a layer's time, a bar a point."""
+    figure.suptitle("Where a layer's time goes", fontsize=12, fontweight="bold")
+    axes = figure.subplots()
+    left = [0.0 for _ in rows]
+    for part, colour in PARTS.items():
+        width = [row[part] for row in rows]
+        axes.barh(_names(rows), width, left=left, color=colour, label=part)
+        left = [a + b for a, b in zip(left, width, strict=True)]
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1)
+    axes.set_xlabel("share of the time")
+    axes.legend(frameon=False, fontsize=8, ncols=len(PARTS), loc="lower center", bbox_to_anchor=(0.4, 1.0))
+
+
+def _beside_roof(figure: Figure, rows: Rows) -> None:
+    """Tokens a second, and those of the roof."""
+    figure.suptitle("Tokens a second", fontsize=12, fontweight="bold")
+    axes = figure.subplots()
+    names = _names(rows)
+    axes.barh(names, [row["roof_tokens_s"] for row in rows], color=FAINT, label="roof")
+    axes.barh(names, [row["tokens_s"] for row in rows], color=BLUE, height=0.5, label="simulated")
+    axes.invert_yaxis()
+    axes.set_xscale("log")
+    axes.set_xlim(left=10 ** floor(log10(min(row["tokens_s"] for row in rows))) / 2)
+    axes.legend(frameon=False, fontsize=8)
+
+
+def _names(rows: Iterable[dict[str, Any]]) -> list[str]:
+    return [_name(row) for row in rows]
