@@ -136,6 +136,16 @@ def jumps(x: Any, o: Any, PITCH: Any) -> None:
     tl.store(o, total)
 
 
+def rounds(x: Any, o: Any, TURNS: Any) -> None:
+    """Adds up twelve rows of 2 KiB four times, round by round or each row four times in turn."""
+    total = tl.load(x, shape=(1, 64), dtype=x.dtype)
+    for n in tl.static_range(0, 48):
+        row = n // 4 if TURNS else n % 12
+        block = tl.load(x + row * 2048, shape=(1, 1024), dtype=x.dtype)
+        total = total + tl.sum(block, axis=1)
+    tl.store(o, total)
+
+
 # -- several PEs ------------------------------------------------------------------------------------------
 
 
@@ -368,5 +378,12 @@ PAIRS = [
         program(jumps, [(96, 1024), (1, 64)], PITCH=128),
         "minimal",
         {"cube.hbm.model": "dram", "cube.hbm.pseudo_channels": 2},
+    ),
+    Pair(
+        "cache-misses",
+        program(rounds, [(96, 1024), (1, 64)], TURNS=False),
+        program(rounds, [(96, 1024), (1, 64)], TURNS=True),
+        "minimal",
+        {"memory.cache.capacity": 16384, "memory.cache.gbs": 512.0, "cube.hbm.channel_gbs": 4.0},
     ),
 ]

@@ -66,6 +66,9 @@ class ChargedMachine:
         mm = np.array([0.0] * self.components + [row["distance_mm"] for row in links])
         self.per_byte = self.each("pj_per_byte") + self.each("pj_per_byte_mm") * mm
         self.per_flit, self.per_message = self.each("pj_per_flit"), self.each("pj_per_message")
+        caches = {self.parents[n] for n, kind in enumerate(self.kinds) if kind == "memory_cache"}
+        self.behind_cache = np.array([name in caches for name in self.names], np.bool_)
+        """Which parts are memories with a cache before them."""
         self.per_read, self.per_write = self.each("pj_per_byte_read"), self.each("pj_per_byte_write")
 
     def each(self, key: str) -> NDArray[np.float64]:
@@ -110,6 +113,7 @@ def charges(tables: Mapping[str, pa.Table], machine: ChargedMachine) -> Charges:
     """Everything that a run spent energy for, not yet added up."""
     found = [
         _hops(tables, machine),
+        _cached(tables, machine),
         _dma_in_tcm(tables, machine),
         _macs(tables, machine),
         _math(tables, machine),
@@ -150,6 +154,7 @@ def _hops(tables: Mapping[str, pa.Table], machine: ChargedMachine) -> Charges:
     known = part >= 0
     of, part, nbytes = of[known], part[known], nbytes[known]
     access = np.where(sent.reads[of], machine.per_read[part], machine.per_write[part])
+    access[machine.behind_cache[part]] = 0.0
     flits = -(-nbytes // machine.flit_bytes)
     passing = flits * machine.per_flit[part] + machine.per_message[part]
     is_link = part >= machine.components
@@ -164,6 +169,29 @@ def _hops(tables: Mapping[str, pa.Table], machine: ChargedMachine) -> Charges:
         np.concatenate([where, np.full(int(some.sum()), CAUSES.index(MEMORY))]),
         np.concatenate([fj, memory[some]]),
     )
+
+
+def _cached(tables: Mapping[str, pa.Table], machine: ChargedMachine) -> Charges:
+    """Behind a cache: all bytes of a transaction at the cache, those that it moved at the memory itself."""
+    if "CacheUse" not in tables:
+        return Charges(*(np.zeros(0, np.int64) for _ in Charges._fields))
+    table, sent, whole = tables["CacheUse"], _sent(tables), tables["Transaction"]
+    table = table.filter(pa.array(table["txn"].to_numpy() >= 0))
+    order = np.argsort(sent.number)
+    of = order[np.searchsorted(sent.number, table["txn"].to_numpy(), sorter=order)]
+    cache = machine.of(table["resource"])
+    memory = machine.of(whole["dst"].take(pa.array(of)))
+    rate = np.where(sent.reads[of], machine.per_read[cache], machine.per_write[cache])
+    fetched, written = (table[name].to_numpy() for name in ("fetched_bytes", "written_bytes"))
+    fj = np.concatenate(
+        [
+            in_fj(whole["bytes"].to_numpy()[of] * rate),
+            in_fj(fetched * machine.per_read[memory] + written * machine.per_write[memory]),
+        ]
+    )
+    of, part, some = np.concatenate([of, of]), np.concatenate([cache, memory]), fj > 0
+    of, part = of[some], part[some]
+    return Charges(sent.op[of], sent.launch[of], part, np.full(len(of), CAUSES.index(MEMORY)), fj[some])
 
 
 def _dma_in_tcm(tables: Mapping[str, pa.Table], machine: ChargedMachine) -> Charges:

@@ -7,13 +7,14 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 CAUSES = (
-    "compute", "link", "hbm", "row", "refresh", "memory", "component", "queue", "back_pressure", "dependency",
-    "launch", "host", "unfinished", "unexplained",
+    "compute", "link", "hbm", "row", "refresh", "cache_hit", "cache_miss", "memory", "component", "queue",
+    "back_pressure", "dependency", "launch", "host", "unfinished", "unexplained",
 )  # fmt: skip
 """Causes of a step's time.
 
 ``compute``: MAC array or vector unit; ``link``: wires; ``hbm``, ``memory``: HBM, other memories;
-``row``, ``refresh``: while a row of DRAM was opened, or DRAM was refreshed; ``component``: overheads, the
+``row``, ``refresh``: while a row of DRAM was opened, or DRAM was refreshed; ``cache_hit``, ``cache_miss``: at
+HBM behind a cache, what a hit takes, and by how much it was later; ``component``: overheads, the
 kernel's own cycles and the dispatch of its commands; ``queue``: behind other transactions;
 ``back_pressure``: for room in a finite buffer; ``dependency``: ready, but held by something
 that the trace does not tell apart; ``launch``: launch messages, their answers and the common start;

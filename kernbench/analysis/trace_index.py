@@ -37,6 +37,7 @@ BY_THEMSELVES = (*LAUNCHING, *HOST_LEVEL)
 
 
 _ROW_USE = ("txn", "row_ns", "refresh_ns")
+_CACHE_USE = ("txn", "misses", "miss_ns")
 
 BUFFER = "link_buffer"
 """Kind of the finite buffers of links; waits at them are for room."""
@@ -69,13 +70,10 @@ class TraceIndex:
         self.kinds = dict(zip(resources, use["kind"].to_pylist(), strict=True))
         self.is_link = dict(zip(resources, use["is_link"].to_pylist(), strict=True))
         self._held_up = self._back_pressure(tables)
-        of = (
-            tables["RowUse"]
-            if "RowUse" in tables
-            else pa.table({name: pa.array([], pa.float64()) for name in _ROW_USE})
-        )
-        txn, self._row_ns, self._refresh_ns = (of[name].to_numpy() for name in _ROW_USE)
+        txn, self._row_ns, self._refresh_ns = _columns(tables, "RowUse", _ROW_USE)
         self._rows_of = Groups(txn)
+        txn, *self._cache_use = _columns(tables, "CacheUse", _CACHE_USE)
+        self._cached = Groups(txn)
 
     def __bool__(self) -> bool:
         """Whether there is any transaction."""
@@ -146,6 +144,12 @@ class TraceIndex:
         """For how long ``message`` waited at DRAM for rows to be opened and for refreshes, ns."""
         rows = self._rows_of[message.id]
         return float(self._row_ns[rows].sum()), float(self._refresh_ns[rows].sum())
+
+    def cache_misses(self, message: TracedMessage) -> tuple[bool, float] | None:
+        """Whether a cache lacked what ``message`` wanted, and for how long, ns; None where it met none."""
+        rows = self._cached[message.id]
+        misses, miss_ns = (float(column[rows].sum()) for column in self._cache_use)
+        return (misses > 0.0 or miss_ns > 0.0, miss_ns) if rows else None
 
     def arrived(self, message: TracedMessage, first: int = 0) -> float:
         """The earliest arrival of ``message`` at its hops from number ``first`` on, ns; inf without any."""
@@ -255,3 +259,9 @@ class TraceIndex:
         done = self._messages.numbers("t_done")[rows]
         rows = rows[done == done.max()]
         return self._messages[rows[np.argmax(self._messages.numbers("id")[rows])].item()]
+
+
+def _columns(tables: Mapping[str, pa.Table], table: str, names: tuple[str, ...]) -> list[npt.NDArray[Any]]:
+    """Columns of a table that some runs lack; empty ones then."""
+    of = tables.get(table) or pa.table({name: pa.array([], pa.float64()) for name in names})
+    return [of[name].to_numpy() for name in names]

@@ -72,6 +72,10 @@ class Track:
                 if row or refresh:
                     self.to(begun + refresh, "row", *at, message.id, hop)
                     self.to(begun, "refresh", *at, message.id, hop)
+            elif passed[hop].cause in ("cache_hit", "cache_miss"):
+                cached = self.index.cache_misses(message)
+                self.to(begun + (cached[1] if cached else 0.0), "cache_hit", *at, message.id, hop)
+                self.to(begun, "cache_miss", *at, message.id, hop)
             else:
                 self.to(begun, passed[hop].cause, *at, message.id, hop)
             room = self.index.held_up(message, hop)
@@ -107,6 +111,8 @@ class Track:
             kind = self.index.kinds.get(resource, "")
             known = COMPONENT_KINDS[kind].cause if kind in COMPONENT_KINDS else "component"
             cause = self._causes[resource] = "link" if self.index.is_link.get(resource) else known
+        if cause == "hbm" and (cached := self.index.cache_misses(message)):
+            return "cache_miss" if cached[0] else "cache_hit"
         return cause
 
 

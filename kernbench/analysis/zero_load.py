@@ -142,7 +142,7 @@ class ZeroLoadModel:
     def __init__(self, graph: PropertyGraph, factors: Mapping[str, float] | None = None) -> None:
         self._graph = graph
         self._factors = factors or {}
-        self._flit = int(graph.properties["flit_bytes"])
+        self.flit_bytes = int(graph.properties["flit_bytes"])
         self._links = LinkParts(graph)
         self._translator = TRANSLATORS[str(graph.properties["address_model"])]
         self._figures: dict[str, Properties] = {}
@@ -180,18 +180,20 @@ class ZeroLoadModel:
         if found is None:
             hops = [(passed.location, passed.bytes) for passed in path]
             setup_ns = 0.0 if self.is_link(hops[0][0]) else self._setup_ns(hops[0][0])
-            ends = [0.0, *(hop.t_out for hop in _Journey(self, hops, path[0].over).run(setup_ns).hops)]
+            hit = any(passed.cause == "cache_hit" for passed in path)
+            journey = _Journey(self, hops, path[0].over, hit=hit)
+            ends = [0.0, *(hop.t_out for hop in journey.run(setup_ns).hops)]
             found = self._known[path] = [after - before for before, after in pairwise(ends)]
         return found
 
     def flits(self, nbytes: int) -> int:
         """Flits of a message; one without bytes is one flit."""
-        return max(1, -(-nbytes // self._flit))
+        return max(1, -(-nbytes // self.flit_bytes))
 
     def flit_times(self, gbs: float, nbytes: int) -> tuple[float, float]:
         """ns of a full flit and of the last flit of ``nbytes`` at a rate of ``gbs`` GB/s."""
-        rest = nbytes - (self.flits(nbytes) - 1) * self._flit
-        return self._flit / gbs, rest / gbs
+        rest = nbytes - (self.flits(nbytes) - 1) * self.flit_bytes
+        return self.flit_bytes / gbs, rest / gbs
 
     def is_link(self, location: str) -> bool:
         """Whether ``location`` is a link rather than a component."""
@@ -365,7 +367,10 @@ class _Journey:
             flit_ns, last_ns = self.model.flit_times(gbs, nbytes)
             served = [train.cross(flit_ns, last_ns, 0.0) for train in served]
         elif "cache_gbs" in self.model.figures(name):
-            gbs = self.model.number(name, "cache_gbs")
+            own = self.model.figures(name)
+            gbs = float(own["cache_gbs"])
+            if not self.hit and not (is_write and own["cache_write_back"]):  # its channels serve it, too
+                gbs = min(gbs, float(own["channel_gbs"]) * int(own["n_channels"]))
             served = self._cached(name, served, nbytes, is_write)
         elif kind == "hbm_ctrl":
             channels = 1 if self.one_channel else int(self.model.figures(name)["n_channels"])
@@ -384,15 +389,42 @@ class _Journey:
         return served
 
     def _cached(self, name: str, asked: list[Train], nbytes: int, is_write: bool) -> list[Train]:
-        """Through the port of a cache and, of a read that misses, from the channels at the same time."""
-        number = self.model.number
-        flit_ns, last_ns = self.model.flit_times(number(name, "cache_gbs"), nbytes)
+        """Through the port of a cache and, for what it lacks, the channels at the same time."""
+        own = self.model.figures(name)
+        burst_ns, channels = float(own["burst_bytes"]) / float(own["channel_gbs"]), int(own["n_channels"])
+        flit_ns, last_ns = self.model.flit_times(float(own["cache_gbs"]), nbytes)
         served = [train.cross(flit_ns, last_ns, 0.0) for train in asked]
-        if is_write or self.hit:
+        if is_write and own["cache_write_back"]:
+            return served + [
+                Train.at_once(self._made_room(train, own, burst_ns, nbytes), 1) for train in asked
+            ]
+        if is_write:
+            return served + [Train.at_once(_last_commit(train, channels, burst_ns), 1) for train in asked]
+        if self.hit:
             return served
-        burst_ns = number(name, "burst_bytes") / number(name, "channel_gbs")
-        fetched = _fetch_trains(asked[0], int(number(name, "n_channels")), burst_ns)
-        return [*served, *(train.later("hbm", number(name, "access_ns")) for train in fetched)]
+        fetched = _fetch_trains(asked[0], channels, burst_ns)
+        fetched = [train.later("hbm", float(own["access_ns"])) for train in fetched]
+        first = served[0].first.ns > fetched[0].first.ns  # which has the first flit
+        return served + fetched if first else fetched + served
+
+    def _made_room(self, train: Train, own: Properties, burst_ns: float, nbytes: int) -> TimeByCause:
+        """When the last line that a long write brought out of a cache is written back.
+
+        Each line beyond the capacity brings out one as its first flit comes: ``bursts`` of each channel that
+        has some of it, as every ``turns``-th line has. Arrivals are convex, as at :func:`_last_commit`.
+        """
+        line = int(own["cache_line_bytes"])
+        room, last = int(own["cache_capacity_bytes"]) // line, (nbytes - 1) // line
+        channels, of_line = int(own["n_channels"]), line // int(own["burst_bytes"])
+        bursts, turns = max(1, of_line // channels), max(1, channels // of_line)
+        ends = [train.last]
+        for behind in range(min(turns, last + 1)):
+            most = (last - behind - room) // turns
+            for before in sorted({0, 1, most} & set(range(most + 1))):
+                number = (last - behind - before * turns) * line // self.model.flit_bytes
+                came = train.last if number == train.whole else train.flit(number)
+                ends.append(came.plus("hbm", (before + 1) * bursts * burst_ns))
+        return later(*ends)
 
     def _last(self, trains: list[Train]) -> TimeByCause:
         return later(*(train.last for train in trains))

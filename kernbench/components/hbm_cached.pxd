@@ -12,11 +12,12 @@ cdef double _INFINITY
 cdef class Extent:
     cdef readonly long long number
     cdef readonly list fetched, dirty
+    cdef readonly bint again
     cdef readonly double room_ns
     cdef readonly object room_by
 
 cdef class CacheUse:
-    cdef readonly long long hits, misses, merged, writes, evictions, dirtied, written_back
+    cdef readonly long long hits, misses, again, merged, writes, evictions, dirtied, written_back
 
     cpdef object add(self, CacheUse more)
 
@@ -27,6 +28,7 @@ cdef class CachedSlice(HbmSlice):
     cdef readonly long long burst_bytes, line_bursts, ways, n_sets
     cdef int line_shift
     cdef readonly dict sets
+    cdef set gone
     cdef object recent
     cdef double until
     cdef readonly CacheUse use, total

@@ -26,12 +26,14 @@ _INFINITY = float("inf")
 class Extent:
     """What the cache holds of so many bursts of memory that lie next to each other."""
 
-    def __init__(self, number: int, bursts: int) -> None:
+    def __init__(self, number: int, bursts: int, again: bool) -> None:
         self.number = number
         self.fetched = [_INFINITY] * bursts
         """Of each burst when its channel has served it, ns; 0 if it was written, infinite if it lacks."""
         self.dirty = [False] * bursts
         """Which bursts memory does not have yet."""
+        self.again = again
+        """Whether it had been there before, and made room."""
         self.room_ns = 0.0
         """When what it took the place of has been written back."""
         self.room_by: Any = None
@@ -46,6 +48,8 @@ class CacheUse:
         """Bursts read that were there."""
         self.misses = 0
         """Bursts read that memory was asked for."""
+        self.again = 0
+        """Of these, bursts of lines that had been there, and made room."""
         self.merged = 0
         """Bursts read that were on their way from memory already."""
         self.writes = 0
@@ -61,6 +65,7 @@ class CacheUse:
         """``more`` too."""
         self.hits += more.hits
         self.misses += more.misses
+        self.again += more.again
         self.merged += more.merged
         self.writes += more.writes
         self.dirtied += more.dirtied
@@ -105,6 +110,8 @@ class CachedSlice(HbmSlice):
         HbmSlice.reset(self)
         self.sets: dict[int, OrderedDict[int, Extent]] = {}
         """The extents of each set that has any, the least recently used first."""
+        self.gone: set[int] = set()
+        """Numbers of extents that made room."""
         self.recent: Any = None
         """The extent that was found last."""
         self.until = 0.0
@@ -114,7 +121,7 @@ class CachedSlice(HbmSlice):
         self.served_by = Doubles().sized(len(self.channels))
         """When each channel will have served what it was asked for in this step; 0 where that is nothing."""
         self.asks = False
-        self.cached_rows = Words(9)
+        self.cached_rows = Words(11)
         """Of each transaction that was traced here: see :meth:`depart`."""
 
     def wired(self) -> None:
@@ -220,6 +227,7 @@ class CachedSlice(HbmSlice):
             fetched: float = extent.fetched[place]
             if fetched == _INFINITY:
                 use.misses += 1
+                use.again += extent.again
                 fetched = extent.fetched[place] = self.ask(burst & self.mask, transaction, time, False)
             elif fetched + self.array_ns > time:
                 use.merged += 1
@@ -258,7 +266,7 @@ class CachedSlice(HbmSlice):
             held = self.sets[place] = OrderedDict()
         extent = held.get(number)
         if extent is None:
-            extent = Extent(number, self.line_bursts)
+            extent = Extent(number, self.line_bursts, number in self.gone)
             if len(held) == self.ways:
                 self.evict(held.popitem(False)[1], extent, transaction, time)
             held[number] = extent
@@ -272,6 +280,7 @@ class CachedSlice(HbmSlice):
         """``gone`` makes room for ``extent``, which has it once all that is dirty has been written back."""
         use: CacheUse = self.use
         use.evictions += 1
+        self.gone.add(gone.number)
         for place in range(self.line_bursts):
             if gone.dirty[place]:
                 channel = ((gone.number << self.line_shift) + place) & self.mask
@@ -318,9 +327,18 @@ class CachedSlice(HbmSlice):
             rows.integer(self.cache.index)
             rows.integer(use.hits)
             rows.integer(use.misses)
+            rows.integer(use.again)
             rows.integer(use.merged)
             rows.integer(use.writes)
             rows.integer(use.evictions)
-            rows.integer(use.written_back)
+            rows.integer(use.misses * self.burst_bytes)
+            rows.integer(use.written_back * self.burst_bytes)
             rows.number(missed)
         return behind
+
+    def counted(self) -> tuple[int, ...]:
+        """The cache's index, and what all transactions made of it, as rows have it."""
+        use: CacheUse = self.total
+        moved = use.misses * self.burst_bytes, use.written_back * self.burst_bytes
+        counts = use.hits, use.misses, use.again, use.merged, use.writes, use.evictions
+        return (self.cache.index, *counts, *moved)

@@ -9,7 +9,7 @@ from typing import Any
 from kernbench.analysis.time_by_cause import CAUSES
 from kernbench.pgraph import PropertyGraph
 from kernbench.probes.cases import CATEGORIES, Case, CaseCatalogue, LeftOut
-from kernbench.probes.measurements import CaseRow, Measurement, ProbeBench
+from kernbench.probes.measurements import CaseRow, Measurement, ProbeBench, has_cache
 from kernbench.probes.probe_checks import Finding, check
 from kernbench.run_options import ShareProgress
 
@@ -17,7 +17,9 @@ STANDARD_BYTES = 32 * 1024
 """The size of the summary: neither overheads nor bandwidth hide the other (ADR-0049 D2)."""
 SWEEP_BYTES = tuple(256 * 4**k for k in range(7))
 """The sizes of the sweep: 256 B to 1 MiB."""
-
+_COLD = (
+    "memory is behind a cache, which each transfer finds empty: reads are misses, in simulation and formula"
+)
 Table = tuple[tuple[str, ...], list[list[Any]]]
 """Column names, and rows of cells."""
 
@@ -178,7 +180,7 @@ def probe(
         tuple(rows),
         tuple(left_out),
         tuple(check(rows)),
-        tuple(notes(rows, nbytes)),
+        (*notes(rows, nbytes), *((_COLD,) if has_cache(graph) else ())),
     )
 
 

@@ -20,6 +20,7 @@ STEPS = ("#fdd26a", "#fdae3c", "#ef7818", "#c44d07", "#7a2804")
 CAUSES = MappingProxyType(
     {
         "compute": ORANGE, "link": VERMILION, "hbm": BLUE, "row": SKY, "refresh": "#a6761d",
+        "cache_hit": "#66c2a5", "cache_miss": "#1b6ca8",
         "memory": GREEN, "component": "#7b8794", "queue": PURPLE, "back_pressure": "#a05195",
         "dependency": YELLOW, "launch": "#b8c2cc", "host": "#52606d", "unfinished": "#d5dbe1",
         "unexplained": "#b42318",

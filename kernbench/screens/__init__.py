@@ -62,6 +62,7 @@ SCREENS: tuple[Screen, ...] = (
             Asked("tensors", "Tensors", "kernel/tensor-traffic"),
             Asked("held", "TCM over time", "kernel/tcm-held"),
             Asked("rows", "Rows of DRAM, whole run", "memory/row-hits"),
+            Asked("cache", "Cache before memory, whole run", "memory/cache-use"),
         ),
     ),
     Screen("advice", "Advice", advice.of_run),

@@ -105,6 +105,7 @@ class TraceRecorder(Instrument):
             "WaitedFor": waits,
             "Dealt": _dealt(rows, numbers, order, names, used),
             "RowUse": _row_use(ids, names, used),
+            "CacheUse": _cache_use(ids, names, used),
         }
 
 
@@ -294,6 +295,35 @@ def _row_use(ended: Any, names: Sequence[str], used: Sequence[Server]) -> Column
         },
         "row_ns": np.concatenate([times[0], sums[0]]),
         "refresh_ns": np.concatenate([times[1], sums[1]]),
+    }
+
+
+_CACHE_COUNTS = (
+    "hits", "misses", "again", "merged", "writes", "evictions", "fetched_bytes", "written_bytes",
+)  # fmt: skip
+
+
+def _cache_use(ended: Any, names: Sequence[str], used: Sequence[Server]) -> Columns:
+    """The table CacheUse: what transactions made of caches, then the run's totals."""
+    cached: list[Any] = [r for r in used if hasattr(r, "cached_rows")]
+
+    def column(number: int, type_: str) -> Any:
+        of = (np.frombuffer(s.cached_rows.column(number, type_), type_) for s in cached)
+        return np.concatenate([np.zeros(0, type_), *of])
+
+    txn, place, missed = column(0, "q"), column(1, "q"), column(10, "d")
+    order = np.lexsort((place, txn))
+    order = order[np.isin(txn[order], ended)]
+    totals = np.array([s.counted() for s in cached], np.int64).reshape(-1, 1 + len(_CACHE_COUNTS))
+    sums = np.bincount(place[order], missed[order], len(names))[totals[:, 0]]
+    return {
+        "txn": np.concatenate([txn[order], np.full(len(totals), -1)]),
+        "resource": coded(names, np.concatenate([place[order], totals[:, 0]])),
+        **{
+            name: np.concatenate([column(2 + i, "q")[order], totals[:, 1 + i]])
+            for i, name in enumerate(_CACHE_COUNTS)
+        },
+        "miss_ns": np.concatenate([missed[order], sums]),
     }
 
 

@@ -50,6 +50,8 @@ def keys_of(kind: str) -> tuple[str, ...]:
     """The keys that a kind of part takes; none of one that has no energy of its own."""
     if kind in LINK_KINDS:
         return () if LINK_KINDS[kind].within_pe else _LINK
+    if kind == "memory_cache":
+        return (*_MEMORY, "static_mw", "area_mm2")
     found = COMPONENT_KINDS.get(kind)
     if found is None or found.form is not Form.WIRED:
         return ()

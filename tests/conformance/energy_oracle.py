@@ -52,6 +52,7 @@ def spent(run: RunRecord, topology: TopologyRecord) -> Spent:
         if fj := round(pj * 1000):
             found[op, row["launch"], part, cause] += fj
 
+    within = {(c["parent"], c["kind"]) for c in components.values()}
     of_parent = {(c["parent"], c["kind"]): n for n, c in components.items()}
 
     def sibling(name: str, kind: str) -> str:
@@ -73,7 +74,17 @@ def spent(run: RunRecord, topology: TopologyRecord) -> Spent:
             flits = math.ceil(nbytes / max(topology.flit_bytes, 1))
             pj = flits * figure(kind, "pj_per_flit") + figure(kind, "pj_per_message")
             charge(txn, txn["op"], name, "transit", pj)
-            memory(txn, name, "read" if txn["kind"].endswith("read") else "write", nbytes)
+            if (name, "memory_cache") not in within:
+                memory(txn, name, "read" if txn["kind"].endswith("read") else "write", nbytes)
+    for row in run.tables["CacheUse"].to_pylist() if "CacheUse" in run.tables else ():
+        if row["txn"] >= 0:
+            txn = sent[row["txn"]]
+            way = "read" if txn["kind"].endswith("read") else "write"
+            memory(txn, row["resource"], way, txn["bytes"])
+            kind = components[txn["dst"]]["kind"]
+            moved = {"read": row["fetched_bytes"], "write": row["written_bytes"]}
+            pj = sum((figure(kind, f"pj_per_byte_{way}") * n for way, n in moved.items()), Fraction(0))
+            charge(txn, txn["op"], txn["dst"], "memory", pj)
     for txn in sent.values():
         if components.get(txn["src"], {}).get("kind") == "pe_dma" and (tcm := sibling(txn["src"], "pe_tcm")):
             if txn["kind"] == "dma_read":

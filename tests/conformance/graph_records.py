@@ -20,6 +20,9 @@ from kernbench_graph.store import GraphStore
 
 from kernbench.analysis.worked_out import Machine, worked_out
 
+CACHE_COUNTS = (
+    "hits", "misses", "again", "merged", "writes", "evictions", "fetched_bytes", "written_bytes",
+)  # fmt: skip
 QUARTERS = st.integers(0, 4000).map(lambda n: n / 4)
 CHANNEL = "pseudo_channel"
 KINDS = ("router_mesh", "router_to_hbm", "pe_to_router")
@@ -204,6 +207,11 @@ def runs(draw: st.DrawFn, topology: TopologyRecord) -> RunRecord:
             {"txn": txn, "resource": bank, "hits": draw(st.integers(0, 9)), "misses": draw(st.integers(0, 3)),
              "conflicts": draw(st.integers(0, 3)), "refreshes": draw(st.integers(0, 1)),
              "row_ns": draw(QUARTERS), "refresh_ns": draw(QUARTERS)}
+            for txn, bank in found
+        ]),
+        "CacheUse": table("CacheUse", [
+            {"txn": txn, "resource": bank, **{name: draw(st.integers(0, 3)) for name in CACHE_COUNTS},
+             "miss_ns": draw(QUARTERS)}
             for txn, bank in found
         ]),
         "WaitedFor": table("WaitedFor", waits),

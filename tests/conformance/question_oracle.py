@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from kernbench_graph.records import RunRecord, TopologyRecord
 
+from tests.conformance.cache_oracle import CACHED
 from tests.conformance.causes_oracle import CAUSES
 from tests.conformance.centrality_oracle import CENTRALITY
 from tests.conformance.distance_oracle import DISTANCE
@@ -347,5 +348,6 @@ ORACLES: dict[str, Oracle] = {
     **ENERGY,
     **ROOFLINE,
     **ROWS,
+    **CACHED,
     **TENSORS,
 }

@@ -43,6 +43,9 @@ def kept(store: GraphStore) -> GraphStore:
     tables["Use"] = with_rows(tables["Use"], [{**used, "resource": "hbm.pc0"}])
     found = {"resource": "hbm.pc0", "hits": 7, "misses": 1, "conflicts": 0, "refreshes": 1, "row_ns": 20.0}
     tables["RowUse"] = table("RowUse", [{**found, "txn": txn, "refresh_ns": 0.5} for txn in (0, -1)])
+    made = {"hits": 1, "misses": 2, "again": 0, "merged": 0, "writes": 0, "evictions": 0}
+    moved = {"resource": "hbm.pc0", "fetched_bytes": 512, "written_bytes": 0, "miss_ns": 3.0}
+    tables["CacheUse"] = table("CacheUse", [{"txn": txn, **made, **moved} for txn in (0, -1)])
     tables["Dealt"] = table("Dealt", [{"txn": 0, "resource": "hbm.pc0", "bytes": 256}])
     store.keep(RunRecord(run.info, tables), topology)
     add_to(store, "a")

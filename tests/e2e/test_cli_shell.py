@@ -275,6 +275,7 @@ def test_rows_that_are_the_answer_stay(cli: Cli) -> None:
         *("contention/waits-by-resource", "history/slower-where", "kernel/pe-time"),
         "kernel/engine-follows",
         "energy/by-part",
+        "memory/cache-use",
         "memory/row-hits",
     }
 

@@ -147,6 +147,18 @@ def test_kernels_compute_right_values(memories: int) -> None:
     assert kb.run("gemm-multi-pe", graph, verify=True).verdict == "yes"
 
 
+@pytest.mark.parametrize(
+    "keys",
+    ["gbs: 512, hit_ns: 20", "gbs: 100", "gbs: 512, line: 256, ways: 2", "gbs: 512, write_back: false"],
+)
+def test_a_probe_is_of_misses_and_of_writes_that_make_room(keys: str) -> None:
+    """Writes of four times the capacity too, each on a machine whose caches are empty."""
+    found = kb.probe(cached(f"capacity: 64 KiB, {keys}", 4), sizes=(64, 1000, 1 << 14, 1 << 16), check=True)
+    assert found.ok, [finding.line for finding in found.violations]
+    assert found.largest_difference_ns < 1e-6
+    assert any("reads are misses" in note for note in found.notes)
+
+
 class Model:
     """The least that a cache is: lines in the order of their use, and which bursts each has."""
 

@@ -10,6 +10,7 @@ from tests.conformance.advice_oracle.evidence import Evidence, Rows
 __all__ = ["ADVICE", "Evidence", "Rows"]
 
 ADVICE: dict[str, Callable[[Evidence], Rows]] = {
+    "advice/cache-misses": places.cache_misses,
     "advice/commands": work.commands,
     "advice/credits": places.credits,
     "advice/hot-link": places.hot_link,

@@ -13,7 +13,7 @@ import kernbench as kb
 from kernbench.analysis.path_steps import Step
 
 Rows = list[dict[str, Any]]
-MOVES = ("queue", "hbm", "link", "component")
+MOVES = ("queue", "hbm", "cache_hit", "cache_miss", "link", "component")
 LOCAL = ("pe_to_router", "router_to_hbm", "hbm_ctrl", "pe_dma")
 
 

@@ -110,6 +110,20 @@ def row_conflicts(e: Evidence) -> Rows:
     ]  # fmt: skip
 
 
+def cache_misses(e: Evidence) -> Rows:
+    found = e.run.tables["CacheUse"].to_pylist() if "CacheUse" in e.run.tables else []
+    again = {row["txn"]: row["again"] / row["misses"] for row in found if row["again"] and row["misses"]}
+    lines: dict[str, list[Step]] = defaultdict(list)
+    for s in e.in_kernels("cache_miss"):
+        if s.transaction in again:
+            lines[s.line].append(s)
+    return [
+        {"line": line, "transactions": count, "path_ns": math.fsum(s.ns for s in of),
+         "saves_ns": math.fsum(s.ns * again[s.transaction] for s in of)}
+        for line, of in lines.items() if (count := len({s.transaction for s in of})) > 1
+    ]  # fmt: skip
+
+
 def ring_slots(e: Evidence) -> Rows:
     kind = {number: t["kind"] for number, t in e.transactions.items()}
     steps = [s for s in e.steps if s.line]

@@ -50,7 +50,11 @@ def small_blocks(e: Evidence) -> Rows:
     streaming = {op["launch"] for op in e.ops.values() if op["name"].startswith("composite")}
     moves = {n for n, op in e.ops.items() if op["name"] in ("dma_read", "dma_write")}
     blocks = {n for n in moves if e.ops[n]["kind"] == "memory" and e.ops[n]["launch"] not in streaming}
-    ns = summed((s.op, s.ns) for s in e.in_kernels("hbm", "link", "component") if s.op in blocks)
+    ns = summed(
+        (s.op, s.ns)
+        for s in e.in_kernels("hbm", "cache_hit", "cache_miss", "link", "component")
+        if s.op in blocks
+    )
     groups: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for op in ns:
         groups[tuple(e.ops[op][name] for name in ("source", "name", "launch", "component"))].append(op)
@@ -164,7 +168,7 @@ def wide_dtype(e: Evidence) -> Rows:
             continue
         path_ns = math.fsum(
             s.ns
-            for s in e.in_kernels("hbm", "link", "queue", "memory")
+            for s in e.in_kernels("hbm", "cache_hit", "cache_miss", "link", "queue", "memory")
             if s.op >= 0 and e.ops[s.op]["launch"] == number and e.ops[s.op]["name"] != "dma_write"
         )
         for a in own:

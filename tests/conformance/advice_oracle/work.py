@@ -171,7 +171,9 @@ def idle_pes(e: Evidence) -> Rows:
         products = any(op["kind"] == "gemm" for ops in pes.values() for op in ops)
         steps = [s for s in e.steps if one["t_start"] <= s.t_start < one["t_done"]]
         path_ns = math.fsum(
-            s.ns for s in steps if s.line and s.cause in ("compute", "memory", "hbm", "link", "queue")
+            s.ns
+            for s in steps
+            if s.line and s.cause in ("compute", "memory", "hbm", "cache_hit", "cache_miss", "link", "queue")
         )
         start_ns = 0.0 if idle_beside else math.fsum(s.ns for s in steps if not s.line)
         count = one.get("for_pes") or (beside if idle_beside else of_sips)

@@ -1,0 +1,71 @@
+"""The cache before memory in the graph of a run of the simulator, on every store."""
+
+from __future__ import annotations
+
+import pytest
+from kernbench_graph.records import RunRecord
+from kernbench_graph.store import GraphStore
+
+import kernbench as kb
+from tests.advice_pairs import PAIRS
+from tests.conformance.cache_oracle import CACHED
+
+PAIR = next(pair for pair in PAIRS if pair.rule == "cache-misses")
+
+
+@pytest.fixture
+def kept(store: GraphStore) -> tuple[GraphStore, RunRecord]:
+    with kb.open_store("memory:") as source:
+        run = kb.run(PAIR.worse, PAIR.topology, topo=dict(PAIR.topo), store=source)
+        record = source.load(run.id)
+        store.keep(record, source.load_topology(run.info["topology_id"]))
+    return store, record
+
+
+def test_what_misses_is_told_by_line_and_tensor(kept: tuple[GraphStore, RunRecord]) -> None:
+    store, record = kept
+    for name, oracle in CACHED.items():
+        rows = kb.ask(name, record.info["id"], store).rows
+        assert [tuple(row) for row in rows] == oracle(
+            record, store.load_topology(record.info["topology"]), {}
+        )
+        assert rows
+    (line, tensor, transactions, _, misses, again, *_), *_ = kb.ask(
+        "memory/cache-misses", record.info["id"], store
+    ).rows
+    assert (line.partition(":")[0], tensor, transactions) == ("advice_pairs.py", "x0", 48)
+    assert (
+        misses >= again > 36 * 2048 // 256
+    )  # all rounds but the first, whose rows the host wrote through it
+
+
+def test_what_each_transaction_made_of_it_adds_up_to_the_run(kept: tuple[GraphStore, RunRecord]) -> None:
+    store, record = kept
+    text = """MATCH (r:Run {id: $run})-[all_of:FOUND_CACHED]->(u:Use)
+              MATCH (r)-[:SENT]->(t:Transaction)-[f:FOUND_CACHED]->(u)
+              RETURN u.resource, all_of.misses, sum(f.misses), all_of.hits, sum(f.hits)"""
+    for engine in store.engines:
+        ((_, *counts),) = store.query(text, run=record.info["id"], engine=engine).rows
+        assert counts[0] == counts[1] > 0
+        assert counts[2] == counts[3]
+
+
+def test_hits_and_misses_are_causes_on_the_critical_path() -> None:
+    for program, missed in ((PAIR.worse, True), (PAIR.better, False)):
+        run = kb.run(program, PAIR.topology, topo=dict(PAIR.topo), store="memory:")
+        path = run.critical_path()
+        causes = path.by_cause()
+        assert causes["cache_hit"] > 0.0
+        assert (causes["cache_miss"] > path.ns / 4) is missed
+        assert "hbm" not in causes
+        assert causes.get("unexplained", 0.0) == 0.0
+
+
+def test_bytes_behind_a_cache_cost_what_memory_moved() -> None:
+    for program in (PAIR.worse, PAIR.better):
+        run = kb.run(program, PAIR.topology, topo=dict(PAIR.topo), store="memory:")
+        spent = {row["name"]: row["dynamic_pj"] for row in run.energy(by="kind")["rows"]}
+        (moved,) = [row for row in run.tables["CacheUse"].to_pylist() if row["txn"] < 0]
+        passed = sum(row["bytes"] for row in run.tables["Use"].to_pylist() if row["kind"] == "memory_cache")
+        assert spent["memory_cache"] == pytest.approx(1.75 * passed)
+        assert spent["hbm_ctrl"] == pytest.approx(31.36 * (moved["fetched_bytes"] + moved["written_bytes"]))
