@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from kernbench.analysis.beyond import Beyond
 from kernbench.analysis.time_window import Floats, Window
 from kernbench.analysis.trace_tables import Texts
 from kernbench.kinds import COMPONENT_KINDS, LINK_KINDS
@@ -40,6 +41,7 @@ class Occupation:
 
     def __init__(self, tables: Mapping[str, pa.Table]) -> None:
         ops, hops = Texts(tables["Op"]["component"]), Texts(tables["Hop"]["resource"])
+        self._beyond = Beyond(tables, {"resource": tables["Use"]["resource"].to_numpy()})
         self.names = list(dict.fromkeys((*hops.all(), *ops.all())))
         number = {name: at for at, name in enumerate(self.names)}
         where, start, end = (
@@ -73,12 +75,27 @@ class Occupation:
         pseudo-channels of a slice, serve without a gap whatever they serve: they are occupied for as long as
         they are busy.
         """
-        known = self.ns(window)
+        known = self._with_accounted(window) if window.accounted and self._beyond else self.ns(window)
         columns = zip(use["resource"].tolist(), use["kind"].tolist(), use["busy_ns"].tolist(), strict=True)
         ns = np.array(
             [known.get(name, 0.0) if has_times(kind) else busy for name, kind, busy in columns], np.float64
         )
         return {**use, "occupied_ns": ns, "occupancy": ns / window.ns if window.ns > 0 else ns * 0.0}
+
+    def _with_accounted(self, window: Window) -> dict[str, float]:
+        """As :meth:`ns`, with what the run accounts for: packages as the one that they do the same as."""
+
+        def there(window: Window) -> dict[str, float]:
+            ns = self.ns(window)
+            return ns | {
+                one: max(ns.get(one, 0.0), ns.get(as_, 0.0)) for one, as_ in self._beyond.like.items()
+            }
+
+        found = there(window)
+        for base, times in self._beyond.bases:
+            for name, ns in there(window.cut_to(base)).items() if times else ():
+                found[name] = min(found[name] + times * ns, window.ns)
+        return found
 
 
 def has_times(kind: str) -> bool:

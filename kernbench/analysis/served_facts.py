@@ -31,7 +31,7 @@ def served_tables(run: RunRecord) -> dict[str, pa.Table]:
 
     usage = Usage(run.tables)
     course = usage.course
-    used, names = usage.recorded, usage.recorded["resource"].tolist()
+    used, names = usage.recorded, usage.all["resource"].tolist()
     index = {name: number for number, name in enumerate(names)}
     hop, op = run.tables["Hop"], run.tables["Op"]
     at, on = rows_of(hop["resource"], index), rows_of(op["component"], index)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbench.analysis.accounted import launched
 from kernbench.analysis.chosen_window import ALL, RUN, SETUP
 from kernbench.analysis.path_steps import CriticalPath
 from kernbench.errors import UsageError
@@ -37,6 +38,8 @@ class Window:
     """The number of the launch that it is, where it is exactly one."""
     launches: tuple[int, ...] = ()
     """The numbers of the launches that it is, or is a part of."""
+    accounted: bool = field(default=False, compare=False)
+    """Whether it has its share of what the run accounts for without having simulated it."""
 
     @property
     def ns(self) -> float:
@@ -73,6 +76,12 @@ class Window:
         begin, end = (np.array(edges) for edges in zip(*self.spans, strict=True))
         last = np.searchsorted(begin, times, side="right") - 1
         return (last >= 0) & (times <= end[last])
+
+    def cut_to(self, other: Window) -> Window:
+        """The part of it that lies within ``other``, one stretch."""
+        ((begin, end),) = other.spans
+        spans = ((max(a, begin), min(b, end)) for a, b in self.spans)
+        return Window(self.name, tuple(span for span in spans if span[0] < span[1]))
 
     def near(self, begin: Floats, end: Floats) -> NDArray[np.bool_]:
         """Whether each interval may have a part within: none that has one is left out."""
@@ -136,15 +145,17 @@ def select(
     sim_ns = float(info["sim_ns"])
     number: int | None = None
     numbers: tuple[int, ...] = ()
+    accounted = False
     if launch is None or launch == RUN:
-        name, spans = WHOLE, [(0.0, sim_ns)]
+        name, spans, accounted = WHOLE, [(0.0, sim_ns)], True
     elif launch == ALL and not launches:
         spans = [_makespan(info.get("flows") or [], sim_ns)]
         name = WHOLE if spans == [(0.0, sim_ns)] else "the makespan"
     elif launch == SETUP:
-        name, spans = "setup", _outside(_unite([_span(one, sim_ns) for one in launches]), sim_ns)
+        name, spans, accounted = "setup", _outside(_launched(info, launches, sim_ns), sim_ns), True
     elif launch == ALL and len(launches) > 1:
-        name, spans = f"{len(launches)} launches", _unite([_span(one, sim_ns) for one in launches])
+        name, spans = f"{len(launches)} launches", _launched(info, launches, sim_ns)
+        accounted = True
         numbers = tuple(range(len(launches)))
     else:
         number = _number(0 if launch == ALL else launch, len(launches))
@@ -160,12 +171,13 @@ def select(
         asked = name
         spans = [(max(a, begin), min(b, end)) for a, b in spans if min(b, end) > max(a, begin)]
         name, number = f"{name} from {begin:.3f} to {end:.3f} ns", None
+        accounted = False
         if not spans:
             raise UsageError(
                 f"nothing is there in {name}: {asked} is {whole} ns of the run; "
                 "choose a time within it, or --launch run"
             )
-    return Window(name, tuple(spans), number, numbers)
+    return Window(name, tuple(spans), number, numbers, accounted)
 
 
 def _number(launch: int | str, count: int) -> int:
@@ -182,6 +194,14 @@ def _span(launch: Mapping[str, Any], sim_ns: float) -> tuple[float, float]:
     """From its start to its end; times that have not come, -1 in the record, are the end of the run."""
     begin, end = (float(launch[name]) for name in ("t_start", "t_done"))
     return (sim_ns if begin < 0 else begin, sim_ns if end < 0 else end)
+
+
+def _launched(
+    info: Mapping[str, Any], launches: Sequence[Mapping[str, Any]], sim_ns: float
+) -> list[tuple[float, float]]:
+    """The stretches in which a launch was under way, with those that the run accounts for."""
+    spans = _unite([_span(one, sim_ns) for one in launches])
+    return _unite([*spans, *launched(info, spans)])
 
 
 def _makespan(flows: Sequence[Mapping[str, Any]], sim_ns: float) -> tuple[float, float]:

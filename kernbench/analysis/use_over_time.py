@@ -39,7 +39,8 @@ def use_over_time(
     end = window.spans[-1][1] if window.spans else begin
     edges = np.linspace(begin, end, bins + 1)
     covered = window.covered(edges)
-    busy_ns = spread(usage.course, window, covered, len(names))
+    course = usage.beyond.course(usage.course) if window.accounted and usage.beyond else usage.course
+    busy_ns = spread(course, window, covered, len(names))
     lengths = np.diff(covered)[:, np.newaxis]
     shares = np.divide(busy_ns, lengths, out=np.zeros_like(busy_ns), where=lengths > 0)
     return names.tolist(), edges, np.minimum(shares, 1.0)  # last bits of sums could exceed it

@@ -73,7 +73,7 @@ def _use_by_window(run: RunRecord, windows: Mapping[str, Window]) -> pa.Table:
     parts = []
     for name, window in windows.items():
         if window.spans not in known:
-            found = usage.recorded if window.spans == whole else usage.within(window)
+            found = usage.all if window.spans == whole else usage.within(window)
             known[window.spans] = occupation.of(found, window)
         used = known[window.spans]
         there = used["transactions"] > 0

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from kernbench.analysis.beyond import COUNTED, Beyond
 from kernbench.analysis.busy_course import Course, course_of
 from kernbench.analysis.occupancy import unite, with_occupancy
 from kernbench.analysis.time_window import Floats, Window
@@ -54,8 +55,11 @@ class Usage:
     """The use of a run's resources, for any number of windows."""
 
     def __init__(self, tables: Mapping[str, pa.Table]) -> None:
-        self.recorded = {name: tables["Use"][name].to_numpy() for name in tables["Use"].column_names}
+        self.all = {name: tables["Use"][name].to_numpy() for name in tables["Use"].column_names}
         """The columns of the table ``Use``: that of the whole run."""
+        self.beyond = Beyond(tables, self.all)
+        self.recorded = self.beyond.simulated(self.all)
+        """The same of what was simulated."""
         hops = {
             name: tables["Hop"][name].to_numpy() for name in ("t_in", "t_start", "t_out", "wait_ns", "bytes")
         }
@@ -150,6 +154,21 @@ class Usage:
         Resources without use there are left out. ``utilisation`` is a share of the window's length.
         ``max_queue`` is the most that were present at once at a time of the window.
         """
+        found, rows = self._simulated(window)
+        if window.accounted and self.beyond:
+            for number, (base, _) in enumerate(self.beyond.bases):
+                of, _ = self._simulated(base)
+                part, _ = self._simulated(window.cut_to(base))
+                for key in COUNTED:
+                    more = self.beyond.share(number, key, part[key], of[key])
+                    found[key] = (found[key] + more).astype(found[key].dtype)
+            found["busy_ns"] = np.minimum(found["busy_ns"], window.ns)
+            found["utilisation"] = found["busy_ns"] / (window.ns or 1.0)
+            rows |= found["transactions"] > 0
+        return {key: values[rows] for key, values in found.items()}
+
+    def _simulated(self, window: Window) -> tuple[dict[str, NDArray[Any]], NDArray[np.bool_]]:
+        """The columns of :meth:`within` of what was simulated, of all resources; which have use there."""
         used, parts, count = self.recorded, self.parts, len(self.recorded["resource"])
         there = self.entries
         some = there.taken(window.near(np.minimum(there.arrived, there.begin), there.end))
@@ -184,7 +203,7 @@ class Usage:
             "transactions": _whole_number(scaled("n", used["transactions"])),
             "max_queue": np.minimum(queue[parts], used["max_queue"]),
         }
-        return {key: values[rows] for key, values in result.items()}
+        return result, rows
 
 
 BY_OPERATION = frozenset({"pe_gemm", "pe_math", "pe_dma", "pe_fetch_store", "pe_scheduler"})

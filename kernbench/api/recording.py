@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kernbench.analysis.time_window import PARTIAL
+from kernbench.analysis.chosen_window import ALL
+from kernbench.analysis.time_window import PARTIAL, select
 from kernbench.api import readings
 from kernbench.api.result import Run
 from kernbench.api.stores import Store, folder_of, keeper
@@ -160,7 +161,7 @@ class Recording:
             **own,
             "launches": list(properties.launches),
             "again": dict(properties.again),
-            "latency_ns": launched_ns(properties.launches),
+            "latency_ns": select({**own, **extra}, ALL).ns if estimates else launched_ns(properties.launches),
             "wall_s": self._wall_s,
             "events": machine.clock.events,
             "flit_crossings": machine.fabric.flit_crossings,
