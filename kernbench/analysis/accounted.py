@@ -48,19 +48,19 @@ def repeated(info: Mapping[str, Any]) -> list[Repeated]:
 
 
 def said(info: Mapping[str, Any]) -> list[str]:
-    """What was simulated, and how far times may be off for the rest, in words; empty where that is all."""
-    lines = []
+    """What was simulated of a run that accounts for more, and how far off times may be, in words."""
+    found = []
     for one in info.get("repeats") or ():
         last, whole = one["simulated"] - 1, one["simulated"] + one["times"]
         some = f"{one['name']} 0" if not last else f"{one['name']}s 0 to {last}"
-        lines.append(f"{some} of {whole}")
-    if not lines:
+        found.append(f"{some} of {whole}")
+    if not found:
         return []
-    bar = max((one.bar for one in repeated(info)), default=0.0)
-    off = (
-        f"; times of the rest are within {100 * bar:.2g} % of periods that wait for each other" if bar else ""
-    )
-    return [f"simulated: {', '.join(lines)}; totals are of all, hops, waits and operations of these{off}"]
+    bars = [
+        f"each of the other {one.times} takes {one.period_ns:.1f} ns, +-{100 * one.bar:.2g} %"
+        for one in repeated(info)
+    ]
+    return [f"simulated {', '.join(found)}; totals are of all, hops, waits and operations of these", *bars]
 
 
 def launched(info: Mapping[str, Any], spans: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:

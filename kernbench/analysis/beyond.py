@@ -10,21 +10,20 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kernbench.analysis.busy_course import Course
-from kernbench.analysis.time_window import Window
 
 Columns = Mapping[str, NDArray[Any]]
 COUNTED = ("bytes", "busy_ns", "wait_ns", "transactions")
 
 
-def _bases(tables: Mapping[str, pa.Table]) -> Iterator[tuple[Window, int, tuple[float, float]]]:
+def _bases(tables: Mapping[str, pa.Table]) -> Iterator[tuple[tuple[float, float], int, tuple[float, float]]]:
     """Of each repeat its last simulated period, and how often it happens; of packages their launches, 0."""
     launched_at = min(tables["Launch"]["t_start"].to_pylist(), default=0.0)
     for one in tables["Repeat"].to_pylist():
         begin, end = one["from_ns"], one["to_ns"]
         if one["kind"] == "repeat":
-            yield Window("", ((begin - one["period_ns"], begin),)), one["times"], (begin, end)
+            yield (begin - one["period_ns"], begin), one["times"], (begin, end)
         else:
-            yield Window("", ((launched_at, end),)), 0, (launched_at, end)
+            yield (launched_at, end), 0, (launched_at, end)
 
 
 class Beyond:

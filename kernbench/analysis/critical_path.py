@@ -10,9 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from kernbench.analysis.accounted import Repeated, repeated
 from kernbench.analysis.backward_walk import Walk
+from kernbench.analysis.chosen_window import SETUP
+from kernbench.analysis.path_repeats import with_repeats
 from kernbench.analysis.path_steps import CAUSES, CriticalPath, Passed, Step
 from kernbench.analysis.time_window import Window
 from kernbench.analysis.trace_index import TraceIndex
@@ -31,7 +35,8 @@ def trace_index(tables: Mapping[str, pa.Table], info: Mapping[str, Any]) -> Trac
     if "Transaction" not in tables or not tables["Transaction"].num_rows:
         raise UsageError(f"the run of '{info['bench']}' has no trace to explain it; run it with trace=True")
     # The record's own list has more to say, but a record that another program made may have the table alone.
-    return TraceIndex(tables, info.get("launches") or tables["Launch"].sort_by("number").to_pylist())
+    launches = info.get("launches") or tables["Launch"].sort_by("number").to_pylist()
+    return TraceIndex(tables, launches, repeated(info))
 
 
 def critical_path(
@@ -41,12 +46,14 @@ def critical_path(
     *,
     partial: bool = False,
     spans: Sequence[tuple[float, float]] | None = None,
+    simulated: bool = False,
 ) -> CriticalPath:
     """The contiguous steps of work and waiting that make up a run's time, or a launch's.
 
     ``launch`` is a number from 0; its time counts from its common start on. One ``index`` serves all launches
     of a run. Of a ``partial`` run, which was stopped, the time after the last thing that ended has cause
     ``unfinished``. Given ``spans``, only steps are there that have a part in one of these stretches.
+    Of a run's path ``simulated`` leaves the time of periods that were not simulated as the trace has it.
     ``UsageError`` when there is no such launch, ``ValueError`` when nothing was sent.
     """
     if not index:
@@ -59,12 +66,16 @@ def critical_path(
         if not 0 <= launch < len(index.launches):
             raise UsageError(f"the run has no launch {launch}; it has {len(index.launches)}, counted from 0")
         chosen = index.launches[launch]
+        launch = int(chosen.get("follows", launch))
         start, end = float(chosen["t_start"]), float(chosen["t_done"])
         partial = bool(chosen.get("unfinished"))
         last = index.last_unfinished(end, launch) if partial else index.last_answer(launch)
-    track = Track(index, stop=start, now=end, spans=spans)
+    track = Track(index, stop=start, now=end, spans=None if index.repeats else spans)
     Walk(track).back_from(last, unfinished=partial)
-    return CriticalPath(start, end, tuple(reversed(track.steps)), track.paths)
+    steps = tuple(reversed(track.steps))
+    if launch is None and not simulated:
+        steps = with_repeats(steps, index.repeats)
+    return CriticalPath(start, end, steps, track.paths)
 
 
 def path_within(index: TraceIndex, sim_ns: float, window: Window, *, partial: bool = False) -> CriticalPath:
@@ -72,11 +83,30 @@ def path_within(index: TraceIndex, sim_ns: float, window: Window, *, partial: bo
     if window.launch is not None:
         return critical_path(index, sim_ns, window.launch)
     if window.launches:
-        return path_of_launches({n: critical_path(index, sim_ns, n) for n in window.launches}, window)
+        paths = {n: critical_path(index, sim_ns, n) for n in window.launches}
+        return path_of_launches(paths, window, index.repeats)
+    if index.repeats and window.accounted and window.name == SETUP:
+        return path_of_setup(
+            critical_path(index, sim_ns, partial=partial, simulated=True), window, index.repeats
+        )
     return window.clip(critical_path(index, sim_ns, partial=partial, spans=window.spans))
 
 
-def path_of_launches(paths: Mapping[int, CriticalPath], window: Window) -> CriticalPath:
+def path_of_setup(path: CriticalPath, window: Window, repeats: Sequence[Repeated]) -> CriticalPath:
+    """The path of the time outside of launches, from the simulated one of the run."""
+    found = window.clip(path)
+    return replace(found, steps=with_repeats(found.steps, repeats, _spans(window, repeats)))
+
+
+def _spans(window: Window, repeats: Sequence[Repeated]) -> list[tuple[float, float]]:
+    """When the periods that were not simulated are in the window: one stretch for each repeat."""
+    found = [window.cut(one.begin, one.end).spans for one in repeats]
+    return [(spans[0][0], spans[-1][1]) if spans else (0.0, 0.0) for spans in found]
+
+
+def path_of_launches(
+    paths: Mapping[int, CriticalPath], window: Window, repeats: Sequence[Repeated] = ()
+) -> CriticalPath:
     """The path of a window of several launches, or of a part of them, from ``paths``, each by its number.
 
     What the run's own path does meanwhile need not be what a launch waits for: the host uploads the next
@@ -92,4 +122,5 @@ def path_of_launches(paths: Mapping[int, CriticalPath], window: Window) -> Criti
             steps = (*Window("", ((path.t_start, end),)).clip(path).steps, *steps)
             taken |= path.paths
             covered = path.t_start
+    steps = with_repeats(steps, repeats, _spans(window, repeats))
     return window.clip(CriticalPath(covered, math.inf, steps, taken))

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kernbench.analysis.energy_charges import CAUSES, ChargedMachine, Charges, Ints, charges, in_fj
+from kernbench.analysis.energy_repeats import times_of, with_followers
 from kernbench.pgraph import RunRecord, TopologyRecord
 from kernbench.topology.energy import Figures, figures_of
 
@@ -49,7 +50,8 @@ class Energy:
     def __init__(self, run: RunRecord, topology: TopologyRecord, figures: Figures | None = None) -> None:
         given = figures_of(topology.spec, figures or {})
         self.machine = ChargedMachine(topology, given)
-        self.charges = charges(run.tables, self.machine)
+        found = charges(run.tables, self.machine, partial(times_of, run.info))
+        self.charges = with_followers(found, run.info, self.machine, topology)
         self.sim_ns = float(run.info["sim_ns"])
         self._run = run
 

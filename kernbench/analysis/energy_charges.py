@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -27,6 +27,8 @@ from kernbench.program.math_rates import MathRates, passes_of
 from kernbench.topology.energy import Figures
 
 Ints = NDArray[np.int64]
+Times = Callable[[Ints, NDArray[np.float64]], Ints]
+"""How often what belongs to launches, or to none, happens, and when it is in the trace."""
 FJ_PER_PJ = 1000.0
 LINK, TRANSIT, MEMORY, MAC, MATH = CAUSES = ("link", "transit", "memory", "mac", "math")
 """What energy went into: wires, passing messages on, bytes of memories, GEMMs, MATH."""
@@ -109,14 +111,15 @@ class ChargedMachine:
         return np.asarray(which[parts])
 
 
-def charges(tables: Mapping[str, pa.Table], machine: ChargedMachine) -> Charges:
-    """Everything that a run spent energy for, not yet added up."""
+def charges(tables: Mapping[str, pa.Table], machine: ChargedMachine, times: Times) -> Charges:
+    """Everything that a run spent energy for, not yet added up; ``times`` says how often each happens."""
+    sent = _sent(tables, times)
     found = [
-        _hops(tables, machine),
-        _cached(tables, machine),
-        _dma_in_tcm(tables, machine),
-        _macs(tables, machine),
-        _math(tables, machine),
+        _hops(tables, machine, sent),
+        _cached(tables, machine, sent),
+        _dma_in_tcm(tables, machine, sent),
+        _macs(tables, machine, times),
+        _math(tables, machine, times),
     ]
     return Charges(*(np.concatenate(columns) for columns in zip(*found, strict=True)))
 
@@ -136,18 +139,19 @@ class _Sent(NamedTuple):
     op: Ints
     launch: Ints
     reads: NDArray[np.bool_]
+    times: Ints
 
 
-def _sent(tables: Mapping[str, pa.Table]) -> _Sent:
+def _sent(tables: Mapping[str, pa.Table], times: Times) -> _Sent:
     sent = tables["Transaction"]
     reads = Texts(sent["kind"]).rows(lambda kind: kind.endswith("read"))
     number, op, launch = (sent[name].to_numpy() for name in ("number", "op", "launch"))
-    return _Sent(number, op, launch, reads)
+    return _Sent(number, op, launch, reads, times(launch, sent["t_submit"].to_numpy()))
 
 
-def _hops(tables: Mapping[str, pa.Table], machine: ChargedMachine) -> Charges:
+def _hops(tables: Mapping[str, pa.Table], machine: ChargedMachine, sent: _Sent) -> Charges:
     """Messages at links and components, bytes at the memories where they lie."""
-    hop, sent = tables["Hop"], _sent(tables)
+    hop = tables["Hop"]
     order = np.argsort(sent.number)
     of = order[np.searchsorted(sent.number, hop["txn"].to_numpy(), sorter=order)]
     part, nbytes = machine.of(hop["resource"]), hop["bytes"].to_numpy()
@@ -159,8 +163,8 @@ def _hops(tables: Mapping[str, pa.Table], machine: ChargedMachine) -> Charges:
     passing = flits * machine.per_flit[part] + machine.per_message[part]
     is_link = part >= machine.components
     where = np.where(is_link, CAUSES.index(LINK), CAUSES.index(TRANSIT))
-    fj = in_fj(nbytes * machine.per_byte[part] + passing)
-    memory = in_fj(nbytes * access)
+    fj = in_fj(nbytes * machine.per_byte[part] + passing) * sent.times[of]
+    memory = in_fj(nbytes * access) * sent.times[of]
     some = memory > 0
     return Charges(
         np.concatenate([sent.op[of], sent.op[of][some]]),
@@ -171,11 +175,11 @@ def _hops(tables: Mapping[str, pa.Table], machine: ChargedMachine) -> Charges:
     )
 
 
-def _cached(tables: Mapping[str, pa.Table], machine: ChargedMachine) -> Charges:
+def _cached(tables: Mapping[str, pa.Table], machine: ChargedMachine, sent: _Sent) -> Charges:
     """Behind a cache: all bytes of a transaction at the cache, those that it moved at the memory itself."""
     if "CacheUse" not in tables:
         return Charges(*(np.zeros(0, np.int64) for _ in Charges._fields))
-    table, sent, whole = tables["CacheUse"], _sent(tables), tables["Transaction"]
+    table, whole = tables["CacheUse"], tables["Transaction"]
     table = table.filter(pa.array(table["txn"].to_numpy() >= 0))
     order = np.argsort(sent.number)
     of = order[np.searchsorted(sent.number, table["txn"].to_numpy(), sorter=order)]
@@ -190,16 +194,17 @@ def _cached(tables: Mapping[str, pa.Table], machine: ChargedMachine) -> Charges:
         ]
     )
     of, part, some = np.concatenate([of, of]), np.concatenate([cache, memory]), fj > 0
-    of, part = of[some], part[some]
-    return Charges(sent.op[of], sent.launch[of], part, np.full(len(of), CAUSES.index(MEMORY)), fj[some])
+    of, part, fj = of[some], part[some], fj[some]
+    where = np.full(len(of), CAUSES.index(MEMORY))
+    return Charges(sent.op[of], sent.launch[of], part, where, fj * sent.times[of])
 
 
-def _dma_in_tcm(tables: Mapping[str, pa.Table], machine: ChargedMachine) -> Charges:
+def _dma_in_tcm(tables: Mapping[str, pa.Table], machine: ChargedMachine, sent: _Sent) -> Charges:
     """The other end of transfers of PE_DMA: its PE's TCM, which no message goes through.
 
     A DMA read writes into it; a DMA write, or a message to another PE's queue, reads from it.
     """
-    sent, table = _sent(tables), tables["Transaction"]
+    table = tables["Transaction"]
     kinds = Texts(table["kind"])
     tcm = machine.sibling(machine.of(table["src"]), "pe_tcm")
     dma = machine.is_kind(machine.of(table["src"]), "pe_dma") & (tcm >= 0)
@@ -208,11 +213,11 @@ def _dma_in_tcm(tables: Mapping[str, pa.Table], machine: ChargedMachine) -> Char
     rows = np.flatnonzero(into | out_of)
     part = tcm[rows]
     rate = np.where(into[rows], machine.per_write[part], machine.per_read[part])
-    fj = in_fj(table["bytes"].to_numpy()[rows] * rate)
+    fj = in_fj(table["bytes"].to_numpy()[rows] * rate) * sent.times[rows]
     return Charges(sent.op[rows], sent.launch[rows], part, np.full(len(rows), CAUSES.index(MEMORY)), fj)
 
 
-def _macs(tables: Mapping[str, pa.Table], machine: ChargedMachine) -> Charges:
+def _macs(tables: Mapping[str, pa.Table], machine: ChargedMachine, times: Times) -> Charges:
     """GEMMs: of a composite all at once, at the engine of the PE that it ran on."""
     op = tables["Op"]
     rows = np.flatnonzero(op["flops"].to_numpy() > 0)
@@ -227,10 +232,10 @@ def _macs(tables: Mapping[str, pa.Table], machine: ChargedMachine) -> Charges:
         for number, result in zip(op["number"].to_numpy()[rows].tolist(), results, strict=True)
     ]
     macs = op["flops"].to_numpy()[rows] / 2
-    return _at_ops(op, rows, part, MAC, in_fj(macs * np.array(pj, np.float64)))
+    return _at_ops(op, rows, part, MAC, in_fj(macs * np.array(pj, np.float64)), times)
 
 
-def _math(tables: Mapping[str, pa.Table], machine: ChargedMachine) -> Charges:
+def _math(tables: Mapping[str, pa.Table], machine: ChargedMachine, times: Times) -> Charges:
     """MATH: elements times passes; of a composite's stages, which have no shapes, what their time was for."""
     op = tables["Op"]
     on = machine.of(op["component"])
@@ -256,12 +261,12 @@ def _math(tables: Mapping[str, pa.Table], machine: ChargedMachine) -> Charges:
             if rates is not None and (rate := rates.find(name, 0, 0)):
                 done = round(((end - start) * ghz - rate[0]) * rate[1]) * passes.get(name, 1)
         pj.append(done * per_op.get(dtype or whole.get(parent, ""), 0.0))
-    return _at_ops(op, rows, on[rows], MATH, in_fj(np.array(pj, np.float64)))
+    return _at_ops(op, rows, on[rows], MATH, in_fj(np.array(pj, np.float64)), times)
 
 
-def _at_ops(op: pa.Table, rows: Ints, part: Ints, cause: str, fj: Ints) -> Charges:
-    number, launch = (op[name].to_numpy()[rows] for name in ("number", "launch"))
-    return Charges(number, launch, part, np.full(len(rows), CAUSES.index(cause)), fj)
+def _at_ops(op: pa.Table, rows: Ints, part: Ints, cause: str, fj: Ints, times: Times) -> Charges:
+    number, launch, at = (op[name].to_numpy()[rows] for name in ("number", "launch", "t_start"))
+    return Charges(number, launch, part, np.full(len(rows), CAUSES.index(cause)), fj * times(launch, at))
 
 
 _Operand = tuple[int, str, str]

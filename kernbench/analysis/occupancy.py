@@ -93,7 +93,7 @@ class Occupation:
 
         found = there(window)
         for base, times in self._beyond.bases:
-            for name, ns in there(window.cut_to(base)).items() if times else ():
+            for name, ns in there(window.cut(*base)).items() if times else ():
                 found[name] = min(found[name] + times * ns, window.ns)
         return found
 

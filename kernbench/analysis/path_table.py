@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernbench.analysis.chosen_window import ALL, RUN
-from kernbench.analysis.critical_path import critical_path, path_of_launches, trace_index
+from kernbench.analysis.chosen_window import ALL, RUN, SETUP
+from kernbench.analysis.critical_path import (
+    critical_path,
+    path_of_launches,
+    path_of_setup,
+    trace_index,
+)
 from kernbench.analysis.time_window import PARTIAL, Window
 from kernbench.analysis.window_facts import windows_of
 from kernbench.pgraph import RunRecord
@@ -36,7 +41,10 @@ def path_tables(run: RunRecord) -> dict[str, pa.Table]:
     paths = {RUN: critical_path(index, sim_ns, partial=partial)}
     paths |= {str(number): path for number, path in launches.items()}
     if count > 1:
-        paths[ALL] = path_of_launches(launches, windows[ALL])
+        paths[ALL] = path_of_launches(launches, windows[ALL], index.repeats)
+    if index.repeats:
+        simulated = critical_path(index, sim_ns, partial=partial, simulated=True)
+        paths[SETUP] = path_of_setup(simulated, windows[SETUP], index.repeats)
     kinds = dict(zip(*(tables["Use"][name].to_pylist() for name in ("resource", "kind")), strict=True))
     calls = {launch.get("call") for launch in info.get("launches") or []}
     under_way = _LaunchAt(tables["Launch"].to_pylist())
@@ -45,7 +53,7 @@ def path_tables(run: RunRecord) -> dict[str, pa.Table]:
         "Path": pa.table({"name": list(paths), "ns": [path.ns for path in paths.values()]}),
         "Explained": pa.table({
             "window": list(windows),
-            "path": [_explaining(one) for one in windows.values()],
+            "path": [_explaining(one, paths) for one in windows.values()],
         }),
         "Step": pa.table({
             "number": pa.array(np.arange(len(steps))),
@@ -71,8 +79,10 @@ def path_tables(run: RunRecord) -> dict[str, pa.Table]:
     }  # fmt: skip
 
 
-def _explaining(window: Window) -> str:
+def _explaining(window: Window, paths: Collection[str]) -> str:
     """The name of the path that says what the time of a window went into."""
+    if window.name == SETUP and SETUP in paths:
+        return SETUP
     return RUN if not window.launches else ALL if window.launch is None else str(window.launch)
 
 

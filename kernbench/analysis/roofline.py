@@ -71,6 +71,7 @@ class _Peaks:
 
 def work_tables(run: RunRecord, topology: TopologyRecord) -> dict[str, pa.Table]:
     """The table ``Work`` of a run: its operations, the PEs of each launch, and its launches."""
+    follows = {one["launch"]: one["follows"] for one in run.info.get("launches") or () if "follows" in one}
     launches = {row["number"]: row for row in run.tables["Launch"].to_pylist()}
     peaks = _peaks(topology.tables)
     crossed = _bytes_by_link(run.tables, peaks)
@@ -79,6 +80,8 @@ def work_tables(run: RunRecord, topology: TopologyRecord) -> dict[str, pa.Table]
         for level in LEVELS
         for work in _works(run.tables, launches, peaks, crossed, level)
     ]
+    of_launch = {row["launch"]: row for row in rows if row["level"] == "launch"}
+    rows += [{**of_launch[led], "launch": number} for number, led in follows.items() if led in of_launch]
     rows = [{"number": number, **row} for number, row in enumerate(rows)]
     return {"Work": pa.Table.from_pylist(rows)} if rows else {}
 

@@ -77,9 +77,8 @@ class Window:
         last = np.searchsorted(begin, times, side="right") - 1
         return (last >= 0) & (times <= end[last])
 
-    def cut_to(self, other: Window) -> Window:
-        """The part of it that lies within ``other``, one stretch."""
-        ((begin, end),) = other.spans
+    def cut(self, begin: float, end: float) -> Window:
+        """The part of it that lies between two times."""
         spans = ((max(a, begin), min(b, end)) for a, b in self.spans)
         return Window(self.name, tuple(span for span in spans if span[0] < span[1]))
 

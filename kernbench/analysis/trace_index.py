@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from kernbench.analysis.accounted import Repeated
 from kernbench.analysis.trace_tables import (
     Groups,
     Ints,
@@ -44,10 +45,15 @@ BUFFER = "link_buffer"
 
 
 class TraceIndex:
-    """The tables of one run. ``launches`` are those of the run's info."""
+    """The tables of one run. ``launches`` are those of the run's info, ``repeats`` what it accounts for."""
 
-    def __init__(self, tables: Mapping[str, pa.Table], launches: Sequence[Mapping[str, Any]]) -> None:
-        self.launches = list(launches)
+    def __init__(
+        self,
+        tables: Mapping[str, pa.Table],
+        launches: Sequence[Mapping[str, Any]],
+        repeats: Sequence[Repeated] = (),
+    ) -> None:
+        self.launches, self.repeats = list(launches), tuple(repeats)
         self._messages = Records(tables["Transaction"], TracedMessage)
         self._message_rows = RowsOf(self._messages.numbers("id"))
         self._hops = Records(tables["Hop"], TracedHop)

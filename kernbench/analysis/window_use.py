@@ -157,8 +157,8 @@ class Usage:
         found, rows = self._simulated(window)
         if window.accounted and self.beyond:
             for number, (base, _) in enumerate(self.beyond.bases):
-                of, _ = self._simulated(base)
-                part, _ = self._simulated(window.cut_to(base))
+                of, _ = self._simulated(Window("", (base,)))
+                part, _ = self._simulated(window.cut(*base))
                 for key in COUNTED:
                     more = self.beyond.share(number, key, part[key], of[key])
                     found[key] = (found[key] + more).astype(found[key].dtype)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from math import fsum
 from typing import Any
 
+from kernbench.analysis.accounted import repeated
 from kernbench.analysis.chosen_window import Chosen, ChosenWindow
 from kernbench.analysis.configuration import differences
 from kernbench.api.open_runs import open_run
@@ -40,10 +42,10 @@ def compare(
       ``same_config``;
     - ``configured``: what was configured differently, ``what key before after`` (see
       :func:`kernbench.analysis.configuration.differences`);
-    - ``window``: its name; ``figures``: ``sim_ns`` and ``latency_ns`` of the run and the latency of each
-      launch, and before them the length of a ``window`` that was chosen, each with ``name before after
-      change_ns change slower`` (``change`` is a share; None where nothing was there before), and of a launch
-      its ``launch``;
+    - ``window``: its name; ``figures``: ``sim_ns`` and ``latency_ns`` of the run, the time of periods that
+      were not simulated and the latency of each launch, and before them the length of a ``window`` that was
+      chosen, each with ``name before after change_ns change slower`` (``change`` is a share; None where
+      nothing was there before), and of a launch its ``launch``;
     - ``causes``: the critical path's ns by cause, ``cause before after change_ns``, largest change first;
     - ``resources``: the ``top`` components and links whose busy or waiting time grew most: ``resource kind
       busy_ns_before busy_ns_after wait_ns_before wait_ns_after change_ns``;
@@ -73,6 +75,14 @@ def compare(
         if window != ChosenWindow():
             lengths = [run.window(window).ns for run in (old, new)]
             figures.insert(0, _change("window", lengths[0], lengths[1], threshold))
+        for a, b in zip_longest(repeated(old.properties), repeated(new.properties)):
+            one = b or a
+            assert one is not None
+            lasted = [0.0 if each is None else each.end - each.begin for each in (a, b)]
+            name = f"{one.times} more of {one.name}"
+            change = _change(name, lasted[0], lasted[1], threshold)
+            # What only one of them has not simulated is in the launches of the other.
+            figures.append({**change, "slower": change["slower"] and a is not None})
         for number, (a, b) in enumerate(zip(old.launches, new.launches, strict=False)):
             name = f"launch {number} ({b['kernel']})"
             change = _change(name, float(a["latency_ns"]), float(b["latency_ns"]), threshold)

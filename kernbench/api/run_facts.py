@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from kernbench.analysis.accounted import said
 from kernbench.analysis.chosen_window import Chosen, ChosenWindow
 from kernbench.api.stores import tags_of
 from kernbench.errors import UsageError
@@ -116,6 +117,11 @@ class RunFacts:
         ]
 
     @property
+    def accounted(self) -> list[str]:
+        """What was simulated where a run accounts for more, and how far off times may be; else empty."""
+        return said(self._properties)
+
+    @property
     def source_text(self) -> str:
         """The text of the bench's file as it was run; empty for traffic, and for what was typed in."""
         return str(self._properties.get("source_text", ""))
@@ -157,7 +163,8 @@ class RunFacts:
             "nothing_checked": self.nothing_checked,
             "verdict": self.verdict,
             "problem": self.problem,
-            **{key: p[key] for key in ("ops_verified", "tile_transfers") if key in p},
+            **{key: p[key] for key in ("ops_verified", "tile_transfers", "repeats") if key in p},
+            **({"accounted": self.accounted} if self.accounted else {}),
             "status": p["status"],
             "races": list(p.get("races", ())),
             "wall_s": float(p["wall_s"]),

@@ -42,7 +42,10 @@ def facts(run: Run, window: ChosenWindow) -> Iterator[tuple[str, str]]:
     yield "topology", f"{run.topology} with {changes}" if changes else run.topology
     if info.get("tile_transfers") == "packed":
         yield "tiles", "packed: a composite's tiles move as if each were stored by itself"
-    launched = "1 launch" if len(run.launches) == 1 else f"{len(run.launches)} launches"
+    for line in run.accounted:
+        yield "estimated", line
+    count = sum(one.get("times", 1) for one in run.launches)
+    launched = "1 launch" if count == 1 else f"{count} launches"
     yield "latency", f"{number(run.latency_ns)} ns in {launched}" if run.launches else "no launches"
     setup = run.sim_ns - run.window("all").ns if run.launches else 0.0
     outside = f", including {number(setup)} ns of setup outside launches" if setup else ""
