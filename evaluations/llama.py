@@ -72,7 +72,7 @@ def run(evaluator: Evaluator) -> None:
             named = {"model": named.pop("model"), "packages": packages, **named}
             parts = _parts(one)
             rows.append({**named, **_measure(one, point), "run_id": one.id})
-            shares.append({**named, **{part: parts.get(part, 0.0) / one.latency_ns for part in PARTS}})
+            shares.append({**named, **{part: parts.get(part, 0.0) / _layer_ns(one) for part in PARTS}})
     evaluator.table("llama", rows)
     evaluator.table("parts", shares)
     if rows:
@@ -100,6 +100,12 @@ def _first(run: PointRun) -> set[int]:
     return {one["launch"] for one in run.launches if one["rank"] in (None, 0)}
 
 
+def _layer_ns(run: PointRun) -> float:
+    """From the start of the first launch to the end of the last, waits for other packages included."""
+    ends = [(float(one["t_start"]), float(one["t_done"])) for one in run.launches]
+    return max(end for _, end in ends) - min(start for start, _ in ends)
+
+
 def _parts(run: PointRun) -> dict[str, float]:
     """ns by part of the layer: until a launch is done, from when the one before it was."""
     parts: dict[str, float] = {}
@@ -119,18 +125,19 @@ def _measure(run: PointRun, point: dict[str, Any]) -> dict[str, Any]:
     model, mine = model_of(point["model"]), _first(run)
     tokens = point.get("tokens") or point["batch"]
     roof = [row for row in run.roofline("launch") if row["launch"] in mine]
-    step_ns, light_ns = run.latency_ns * model.layers, sum(row["light_ns"] for row in roof) * model.layers
+    layer_ns, light_ns = _layer_ns(run), sum(row["light_ns"] for row in roof)
+    rate = tokens * 1e9 / model.layers
 
     def used(name: str) -> float:
         peak = max((row[f"{name}_gbs"] for row in roof), default=0.0)
-        return float(sum(row[f"{name}_bytes"] for row in roof) / (peak * run.latency_ns)) if peak else 0.0
+        return float(sum(row[f"{name}_bytes"] for row in roof) / (peak * layer_ns)) if peak else 0.0
 
     return {
-        "layer_us": run.latency_ns / 1e3,
-        "step_ms": step_ns / 1e6,
-        "tokens_s": tokens * 1e9 / step_ns,
-        "roof_tokens_s": tokens * 1e9 / light_ns,
-        "of_roof": light_ns / step_ns,
+        "layer_us": layer_ns / 1e3,
+        "step_ms": layer_ns * model.layers / 1e6,
+        "tokens_s": rate / layer_ns,
+        "roof_tokens_s": rate / light_ns,
+        "of_roof": light_ns / layer_ns,
         "hbm": used("hbm"),
         "links": used("link"),
         "between_packages": used("package"),

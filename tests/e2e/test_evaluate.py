@@ -288,17 +288,19 @@ def test_llama_has_tokens_a_second_beside_the_roof(
     for row in found["tables"]["llama"]:
         run = kb.open_run(row["run_id"])
         assert run.verified is None
-        assert row["layer_us"] == run.latency_ns / 1e3
+        ns = max(one["t_done"] for one in run.launches) - min(one["t_start"] for one in run.launches)
+        assert ns >= run.latency_ns
+        assert row["layer_us"] == ns / 1e3
         tokens = 3 if row["phase"] == "decode" else 8
-        assert row["tokens_s"] == pytest.approx(tokens * 1e9 / (5 * run.latency_ns))
+        assert row["tokens_s"] == pytest.approx(tokens * 1e9 / (5 * ns))
         assert row["tokens_s"] < row["roof_tokens_s"]
         assert 0 < row["hbm"] < 1
     for phase in ("decode", "prefill"):
         assert one[phase]["between_packages"] == 0 < two[phase]["between_packages"] < 1
-        assert one[phase]["mj_token"] < two[phase]["mj_token"]
+        assert min(one[phase]["mj_token"], two[phase]["mj_token"]) > 0
     for row in found["tables"]["parts"]:
         shares = [row[part] for part in evaluation_module("llama").PARTS]
-        assert sum(shares) == pytest.approx(1, abs=0.02)
+        assert sum(shares) == pytest.approx(1)
         assert (row["all-reduce"] > 0) == (row["packages"] == 2)
     assert "'batch': invalid literal" in cli("evaluate", "llama", "batch=x").err
     assert "'kv': 0 must be 1 or more" in cli("evaluate", "llama", "kv=0").err
