@@ -14,6 +14,7 @@ from kernbench.analysis.trace_tables import TracedMessage, TracedOp
 from kernbench.analysis.walk_track import Cause, Track, named
 
 _HOST = "host.cpu"
+_LOADS = ".pe_dma"
 _UNDER_WAY = "under way when the run was stopped"
 
 
@@ -26,6 +27,8 @@ class OperationWalk:
 
     def over(self, work: TracedOp) -> TracedOp | None:
         """Back over ``work`` itself; returns what held its engine meanwhile, if the path goes on there."""
+        if self.track.now <= work.t_ready:
+            return None  # the path has come over it as it was issued
         sent = max(self.index.moved(work), key=lambda m: (m.t_done, m.id), default=None)
         before = self._computed(work) if sent is None else self._transferred(work, sent)
         if before is None:
@@ -35,6 +38,8 @@ class OperationWalk:
     def before(self, work: TracedOp) -> TracedOp | None:
         """The cause that made ``work`` ready: the stage before, or room in the scheduler's buffers."""
         earlier = self.index.after(work, "stage") or self.index.after(work, "buffer")
+        if not earlier and work.component.endswith(_LOADS):
+            return self._holder(work, work.t_ready)
         return max(earlier, key=lambda w: (w.t_end, w.id), default=None)
 
     def _computed(self, work: TracedOp) -> TracedOp | None:
@@ -42,16 +47,27 @@ class OperationWalk:
         track = self.track
         track.to(work.t_start, "compute", work.component, work.label)
         if work.t_start > work.t_ready:
-            for holder in self.index.after(work, "slot"):
-                # A latency goes on when the slot is free.
-                if holder.t_start < work.t_start <= holder.t_end + CLOSE_NS:
-                    return holder
+            holder = self._holder(work, work.t_start)
+            if holder is not None:
+                return holder
             track.to(work.t_ready, "dependency", work.component, work.label)
+        return None
+
+    def _holder(self, work: TracedOp, until: float) -> TracedOp | None:
+        """What held the compute slot before ``work``, until then; back over a load that was being issued."""
+        for holder in self.index.after(work, "slot"):
+            if holder.component.endswith(_LOADS):
+                self.track.to(holder.t_ready, "component", holder.component, "issue")
+                return holder
+            if holder.t_start < until <= holder.t_end + CLOSE_NS:  # a latency goes on when the slot is free
+                return holder
         return None
 
     def _transferred(self, work: TracedOp, sent: TracedMessage) -> TracedOp | None:
         """Back over a transfer; of its transactions, ``sent`` was answered last."""
         track = self.track
+        # Its data crossed the PE to the TCM, or it was still being issued.
+        track.to(sent.t_done, "component", work.component, work.label)
         first = next(iter(self.index.path(sent)), None)
         queued = first is not None and first.resource == work.component and work.t_start > work.t_ready
         track.back_over(sent, 1 if queued else 0)

@@ -13,6 +13,7 @@ from kernbench.program.computing import CallSite
 from kernbench.program.operations import Op
 from kernbench.program.tile_plans import Stage, TilePlan
 from kernbench.sim.node import Link
+from kernbench.sim.server import Server
 
 _COMPUTING = ("GEMM", "MATH")
 
@@ -82,6 +83,14 @@ class Token(PortAccess):
         """See :class:`PortAccess`."""
         assert self.at is not None
         self.at.go_on(self)
+
+
+def held_by(slot: Server) -> int:
+    """The operation that has a compute slot last; -1 for none."""
+    holder = slot.holder
+    if isinstance(holder, Token):
+        return holder.number
+    return holder.id if isinstance(holder, Op) else -1
 
 
 class PeComponent(Component):

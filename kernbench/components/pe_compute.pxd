@@ -11,7 +11,7 @@ cdef class ComputeEngine(PeComponent):
 
     cpdef double duration_ns(self, Stage stage) except? -1.0
     cpdef double latency_ns(self, Stage stage) except? -1.0
-    @cython.locals(slot=Server, before=Token, stage=Stage)
+    @cython.locals(slot=Server, before="long long", stage=Stage)
     cpdef object accept(self, Token token)
     cpdef object go_on(self, Token token)
 

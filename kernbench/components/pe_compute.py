@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kernbench.components.pe_component import PeComponent, Token
+from kernbench.components.pe_component import PeComponent, Token, held_by
 from kernbench.components.system import System
 from kernbench.pgraph import Node
 from kernbench.program.dataflows import MatrixEngine
@@ -50,12 +50,11 @@ class ComputeEngine(PeComponent):
         if not 0.0 <= duration < _INFINITY:
             raise wrong_answer(self, "duration_ns", duration)
         duration += self.overhead()
-        if slot.free > now and isinstance(slot.holder, Token):
-            before: Token = slot.holder
+        if slot.free > now and (before := held_by(slot)) >= 0:
             if token.record is None:
-                token.slot = before.number
+                token.slot = before
             else:
-                token.record.after.append((before.number, "slot"))
+                token.record.after.append((before, "slot"))
         start = slot.occupy(now, duration, token)
         end = start + duration + self.latency_ns(stage)
         self.arrive(now)

@@ -6,7 +6,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from kernbench.components.dma import DmaEngines, Job
-from kernbench.components.pe_component import PeComponent, Token
+from kernbench.components.pe_component import PeComponent, Token, held_by
 from kernbench.components.pe_compute import ComputeEngine, PeGemm
 from kernbench.components.pe_translator import translator_of
 from kernbench.components.system import System
@@ -134,6 +134,8 @@ class PeDma(PeComponent):
             assert isinstance(math, ComputeEngine)
             slot = math.slot
         duration = cycles * self._cycle_ns * self._gemm.slowed
+        if slot.free > now and (before := held_by(slot)) >= 0:
+            job.op.after.append((before, "slot"))
         start = slot.occupy(now, duration, job.op)
         job.t_issued = start + duration
         if start > now:

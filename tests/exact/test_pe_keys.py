@@ -272,6 +272,28 @@ def test_every_load_of_a_kernel_that_waits_is_the_first() -> None:
     assert took == near(2 * 5000 + bench.write_ns(512))
 
 
+def test_the_path_goes_over_the_issue_of_loads() -> None:
+    """The last load is issued after nine others and nine exponentials, and is what the store waits for."""
+
+    def kernel(x: Any, out: Any, tl: Any) -> None:
+        a, kept = tl.zeros((1000,)), []
+        for n in range(10):
+            kept.append(tl.load(x + n * 512, (256,), "f16"))
+            tl.exp(a)
+        tl.store(out, kept[-1])
+
+    keys = {"pe.operands": "registers", "pe.pe_cpu.run_ahead": True, "pe.pe_dma.outstanding": 64}
+    issue = {"iteration_cycles": 10.0, "bytes_per_cycle": 2.0, "slot": "pe_math"}
+    machine = kb.load_topology("minimal", {**keys, "pe.pe_dma.issue": issue})
+    x = np.ones(2560, np.float16)
+    done = kb.run_kernel(kernel, x, out=x[:256].copy(), topology=machine)
+    causes = {row[0]: row[1] for row in done.run.query("critical-path/by-cause").rows}
+    assert not {"dependency", "unexplained"} & causes.keys()
+    places = {row[0]: row[2] for row in done.run.query("critical-path/by-location").rows}
+    assert causes["compute"] == near(9 * 8)
+    assert places["sip0.cube0.pe0.pe_dma"] >= 10 + 9 * 256
+
+
 # -- pe.clock ------------------------------------------------------------------------------------------------
 
 
