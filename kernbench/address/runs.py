@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
@@ -54,7 +54,15 @@ class Form:
         return self._parts[begin, end]
 
 
-class Runs(Sequence[Region]):
+if TYPE_CHECKING:
+    _RegionsInOrder = Sequence[Region]
+else:
+    _RegionsInOrder = (
+        object  # whether something is runs is asked of every operand: of an abstract class by a call
+    )
+
+
+class Runs(_RegionsInOrder):
     """The runs of a form from address ``at`` on."""
 
     __slots__ = ("at", "form")

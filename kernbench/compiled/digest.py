@@ -39,7 +39,8 @@ CHECKED = (
     "kernels.arguments", "kernels.blocks", "kernels.loadstore", "kernels.views", "kernels.queue_calls",
     "kernels.composite", "program.queues", "program.commands", "replay.dataplane", "replay.races",
     "replay.memory_store", "machine.launch_times", "components.pe_translator", "components.queue_channel",
-    "components.queue_receiver", "components.queue_sender",
+    "components.queue_receiver", "components.queue_sender", "components.queue_ring", "replay.late_reads",
+    "replay.semantics", "topology.places", "components.launch_stamp", "kernels.pointer",
 )  # fmt: skip
 """Modules that are compiled without types, as their first line says: with all checks that Python makes."""
 

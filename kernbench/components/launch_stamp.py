@@ -1,3 +1,4 @@
+# cython: boundscheck=True, wraparound=True, cdivision=False
 """The instant at which the last PE of a launch has its message, on a machine with nothing else to do.
 
 ADR-0009 D5 stamps the common start of a launch with the longest two-leg path. The messages of the fan-out

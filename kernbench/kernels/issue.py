@@ -68,7 +68,7 @@ def tl_call(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P
 
     @functools.wraps(method)
     def call(self: S, *args: P.args, **kwargs: P.kwargs) -> R:
-        return cast("R", _guarded(self, name, method, args, kwargs, names))
+        return _guarded(self, name, method, args, kwargs, names)  # type: ignore[no-any-return]
 
     return cast("Callable[Concatenate[S, P], R]", call)
 
@@ -120,7 +120,7 @@ def _guarded(
     args: tuple[object, ...],
     kwargs: dict[str, object],
     names: frozenset[str] | None,
-) -> object:
+) -> Any:
     """The answer of ``method`` to a kernel, whose errors become errors of the call ``name``.
 
     ``names`` are its arguments; None where it takes any by name.
@@ -291,9 +291,8 @@ class Issuer:
             value = source.value(number)
         if value is None and site.knowable:
             value = _known_value(handles, op)
-        return TensorHandle(
-            number, site.name, site.shape, site.dtype, block, cast("Language", self), value, output, source
-        )
+        tl: Language = self  # type: ignore[assignment]
+        return TensorHandle(number, site.name, site.shape, site.dtype, block, tl, value, output, source)
 
     def _result(self, op: Op, block: Block, value: ValueOf | None = None) -> TensorHandle:
         """The handle to the result of ``op``, which the PE has carried out.
@@ -306,7 +305,7 @@ class Issuer:
         source = self._computed if known is None else data
         if known is None and value is not None:
             known = value(op)
-        tl = cast("Language", self)
+        tl: Language = self  # type: ignore[assignment]
         return TensorHandle(op.id, op.name, output.shape, output.dtype, block, tl, known, output, source)
 
 

@@ -206,7 +206,7 @@ class MemoryCalls(Issuer):
         elif isinstance(ptr, Pointer) and strides is None:
             target, named = ptr.shape, f"tensor '{ptr.name}'"
         shape = stored_shape(handle.shape, target, masked, named)
-        tl = cast("Language", self)
+        tl: Language = self  # type: ignore[assignment]
         if math.prod(shape) == math.prod(handle.shape):
             same = shape == handle.shape or not isinstance(ptr, BlockPointer)
             return handle if same else tl.reshape(handle, shape)
