@@ -273,19 +273,11 @@ def _gemm(spec: TopologySpec) -> Iterator[Problem]:
     gemm, path = spec.pe.pe_gemm, ("pe", "pe_gemm")
     small = gemm.smallest
     if gemm.dataflow == "tile":
-        also: tuple[Path, ...] = ((*path, "smallest"), (*path, "macs_per_cycle"))
-        if not small.m and (small.macs or small.fixed):
-            yield Problem(
-                (*path, "smallest", "m"), "is 0, expected the rows below which blocks are small", also
-            )
-        if small.m and not 0 < small.macs <= gemm.macs_per_cycle:
-            expected = f"expected more than 0, at most macs_per_cycle = {gemm.macs_per_cycle:g}"
-            yield Problem((*path, "smallest", "macs"), f"is {small.macs:g}, {expected}", also)
+        if small.macs > gemm.macs_per_cycle:
+            message = f"is {small.macs:g}, expected at most macs_per_cycle = {gemm.macs_per_cycle:g}"
+            yield Problem((*path, "smallest", "macs"), message, ((*path, "macs_per_cycle"),))
         return
-    for key, said in (
-        ("fixed_cycles", gemm.fixed_cycles),
-        ("smallest", small.m or small.fixed or small.macs),
-    ):
+    for key, said in (("fixed_cycles", gemm.fixed_cycles), ("smallest", small.m)):
         if said:
             message = f"is set with dataflow {gemm.dataflow}, expected it left out: a block takes its folds"
             yield Problem((*path, key), message, ((*path, "dataflow"),))

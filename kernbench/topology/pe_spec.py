@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from math import isfinite
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple, Self
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
 from kernbench.hints import did_you_mean
 from kernbench.math_names import ANY, EPILOGUE_NAMES, MATH_NAMES
@@ -134,6 +133,12 @@ class Smallest(Section):
         default=0.0, ge=0, description="multiply-accumulates per cycle, of those that the block has"
     )
 
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if (self.m > 0) != (self.macs > 0) or (self.fixed and not self.m):
+            raise ValueError(f"has m {self.m} and macs {self.macs:g}, expected both above 0, or nothing")
+        return self
+
 
 class PeGemm(Part):
     """The PE's matrix engine."""
@@ -181,8 +186,8 @@ def _passes(value: object) -> object:
 def _pair(value: object, said: str = "is") -> tuple[float, ...]:
     """Latency in cycles and elements a cycle; ``said`` begins the error."""
     if isinstance(value, list | tuple) and len(value) == 2:
-        numbers = [float(one) for one in value if type(one) in (int, float) and isfinite(one)]
-        if len(numbers) == 2 and numbers[0] >= 0 and numbers[1] > 0:
+        numbers = [float(one) for one in value if type(one) in (int, float) and 0 <= one <= 1e12]
+        if len(numbers) == 2 and numbers[1] >= 1e-6:
             return tuple(numbers)
     raise ValueError(f"{said} {value!r}, expected [latency in cycles, elements a cycle above 0]")
 
