@@ -16,6 +16,7 @@ from kernbench.errors import ConfigError, LaunchError
 from kernbench.kernels.residents import Room
 from kernbench.math_names import REDUCTIONS
 from kernbench.replay.math_ops import MATH_OPS
+from kernbench.runtime import DPPolicy
 from kernbench.topology import parse
 from kernbench.topology.pe_spec import OFF
 from tests.exact.test_pe_pipeline import HALF, PORT_GBS, TILE_NS, Bench
@@ -304,7 +305,8 @@ def test_the_clock_of_a_pe_is_that_of_its_parts() -> None:
 
 
 @pytest.mark.parametrize("blocks", [1, 3, 4, 9])
-def test_products_of_a_launch_on_all_pes_slow_the_clock(blocks: int) -> None:
+@pytest.mark.parametrize("placed", [False, True])
+def test_products_of_a_launch_on_all_pes_slow_the_clock(blocks: int, placed: bool) -> None:
     @triton.jit
     def kernel(x, out):  # type: ignore[no-untyped-def]
         at = tl.arange(0, 32)[:, None] * 32 + tl.arange(0, 32)[None, :]
@@ -313,13 +315,11 @@ def test_products_of_a_launch_on_all_pes_slow_the_clock(blocks: int) -> None:
         tl.store(out + at, tl.exp(tl.dot(a, a)) + before)
 
     x = np.zeros((32, 32), np.float16)
-    keys = {
-        "cube.pes": {"count": 4, "corners": ["NW"]},
-        "memory.interleave": "package",
-        "pe.operands": "registers",
-    }
-    keys["pe.clock"] = {"ghz": 2.0, "loaded_ghz": 1.25}
-    done = kb.run_kernel(kernel[(blocks,)], x, out=x.copy(), topology=kb.load_topology("minimal", keys))
+    keys = {"cube.pes": {"count": 4, "corners": ["NW"]}, "pe.operands": "registers"}
+    keys |= {} if placed else {"memory.interleave": "package"}
+    machine = kb.load_topology("minimal", {**keys, "pe.clock": {"ghz": 2.0, "loaded_ghz": 1.25}})
+    shared = DPPolicy(pe="row_wise") if placed else None
+    done = kb.run_kernel(kernel[(blocks,)], x, out=x.copy(), topology=machine, dp=shared)
     ops = done.run.ops
     took: dict[str, set[float]] = {}
     for name, kind, start, end in zip(ops["name"], ops["kind"], ops["t_start"], ops["t_end"], strict=True):
