@@ -9,7 +9,7 @@ from typing import Any
 from kernbench.hints import shown
 from kernbench.kernels import arguments, promotion
 from kernbench.kernels.arguments import BadArgumentError
-from kernbench.kernels.epilogue_args import EpilogueStep, EpilogueTarget, parse
+from kernbench.kernels.epilogue_args import EpilogueTarget, Source, parse
 from kernbench.kernels.extents import check_result
 from kernbench.kernels.handles import TensorHandle, TensorRef
 from kernbench.kernels.issue import tl_call
@@ -22,8 +22,6 @@ from kernbench.replay.math_ops import MATH_OPS
 
 COMPOSITE_MATH = tuple(n for n, op in MATH_OPS.items() if op.kind == "elementwise" and op.arity <= 2)
 """Math that works tile by tile on one tensor: unary, or binary with a Python number."""
-
-Source = TensorHandle | TensorRef
 
 
 class CompositeCalls(QueueCalls):
@@ -84,8 +82,7 @@ class CompositeCalls(QueueCalls):
             raise BadArgumentError("tile_shape", f"{tile} must be {expected}")
         depth = first.shape[1] if op == "gemm" else None
         tiled = EpilogueTarget(shape, depth, tile[1] if tile is not None and op == "gemm" else None)
-        steps = parse(epilogue, tiled, lambda argument, t: self._source(argument, t).shape)
-        return self._start(op, sources, steps, target, tile, params, shape)
+        return self._start(op, sources, epilogue, tiled, target, tile, params)
 
     @tl_call
     def wait(self, completion: Completion | Sequence[Completion] | None = None) -> Received | list[Received]:
@@ -168,33 +165,27 @@ class CompositeCalls(QueueCalls):
         self,
         op_name: str,
         sources: tuple[Source, ...],
-        steps: list[EpilogueStep],
+        epilogue: object,
+        tiled: EpilogueTarget,
         target: TensorRef,
         tile: tuple[int, ...] | None,
         params: dict[str, Any],
-        shape: tuple[int, ...],
     ) -> Completion:
-        gemm = op_name == "gemm"
+        gemm, shape = tiled.is_gemm, tiled.shape
         held: list[Source] = list(sources)
         # One-dimensional math is (1, N) from here on.
         operands = [_operand(source, source.shape if gemm else shape) for source in sources]
-        listed: list[dict[str, Any]] = []
-        for step in steps:
-            index = None
-            if step.tensor is not None:
-                index = len(operands)
-                held.append(self._source(step.argument, step.tensor))
-                operands.append(_operand(held[-1], step.shape))
-            entry = {"op": step.op, "scope": step.scope, "operand": index, "factor": step.factor}
-            if step.zero_point is not None:
-                entry["zero_point"] = step.zero_point
-            if step.group is not None:
-                entry["group"] = step.group
-            listed.append(entry)
+
+        def use(source: Source, used_as: tuple[int, ...]) -> int:
+            held.append(source)
+            operands.append(_operand(source, used_as))
+            return len(operands) - 1
+
+        steps = parse(epilogue, tiled, self._source, use)
         out = Operand(shape, target.dtype, address=target.address)
         size = sum(arguments.nbytes(o.shape, o.dtype) for o in (*operands, out))
         kind, name = ("gemm", "composite_gemm") if gemm else ("math", f"composite_{op_name}")
-        params = {**params, "tile": tile, "epilogue": listed}
+        params = {**params, "tile": tile, "epilogue": steps}
         op = self._op(self._next_op_id(), kind, name, tuple(operands), out, params, size)
         completion = Completion(f"{name} (op {op.id})", op.id)
         # Operands stay in scratch until the pipeline has read them, whatever the kernel does with its names.

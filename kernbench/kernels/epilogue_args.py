@@ -9,22 +9,11 @@ from typing import Any
 from kernbench.hints import shown, suggestion
 from kernbench.kernels import arguments
 from kernbench.kernels.arguments import BadArgumentError
+from kernbench.kernels.handles import TensorHandle, TensorRef
 from kernbench.replay import epilogues
 from kernbench.replay.epilogues import BY_NAME, EPILOGUES, SCOPES, EpilogueOp
 
-
-@dataclass(frozen=True, slots=True)
-class EpilogueStep:
-    """A validated step: ``tensor`` is its operand as given, ``shape`` the shape it is used in."""
-
-    op: str
-    scope: str
-    argument: str
-    tensor: object | None = None
-    shape: tuple[int, ...] = ()
-    factor: int | float | None = None
-    zero_point: float | None = None
-    group: int | None = None
+Source = TensorHandle | TensorRef
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,25 +36,28 @@ class EpilogueTarget:
 def parse(
     epilogue: object,
     target: EpilogueTarget,
-    shape_of: Callable[[str, object], tuple[int, ...]],
-) -> list[EpilogueStep]:
+    source_of: Callable[[str, object], Source],
+    use: Callable[[Source, tuple[int, ...]], int],
+) -> list[dict[str, Any]]:
     """The steps of ``epilogue``, a sequence of dicts, for the composite ``target``.
 
-    ``shape_of(argument, tensor)`` gives the shape of a handle or reference, or refuses it.
+    Each as :func:`kernbench.replay.epilogues.apply` takes it. ``source_of(argument, tensor)`` is a handle or
+    reference, or refuses it; ``use(source, shape)`` makes it an operand of that shape and gives its place.
     """
     if epilogue is None:
         return []
     if isinstance(epilogue, Mapping | str) or not isinstance(epilogue, Sequence):
         raise BadArgumentError("epilogue", f"must be a list of dicts, not {type(epilogue).__name__}")
-    return [_step(f"epilogue[{i}]", entry, target, shape_of) for i, entry in enumerate(epilogue)]
+    return [_step(f"epilogue[{i}]", entry, target, source_of, use) for i, entry in enumerate(epilogue)]
 
 
 def _step(
     where: str,
     entry: object,
     target: EpilogueTarget,
-    shape_of: Callable[[str, object], tuple[int, ...]],
-) -> EpilogueStep:
+    source_of: Callable[[str, object], Source],
+    use: Callable[[Source, tuple[int, ...]], int],
+) -> dict[str, Any]:
     if not isinstance(entry, Mapping):
         raise BadArgumentError(where, f"must be a dict, not {type(entry).__name__}")
     name = entry.get("op")
@@ -86,23 +78,24 @@ def _step(
             raise BadArgumentError(f"{where}.{key}", f"is not a field of {rule.name}")
     field, value = _value(where, entry, rule)
     argument = f"{where}.{field}"
-    zero_point = (
-        arguments.scalar(f"{where}.zero_point", entry["zero_point"]) if "zero_point" in entry else None
-    )
+    step: dict[str, Any] = {"op": rule.name, "scope": scope, "operand": None, "factor": None}
+    if "zero_point" in entry:
+        step["zero_point"] = arguments.scalar(f"{where}.zero_point", entry["zero_point"])
     if value is None:
-        return EpilogueStep(rule.name, scope, argument)
+        return step
     group = _group(where, entry, scope, target)
     if rule.scalar and arguments.is_scalar(value):
         if group is not None:
             raise BadArgumentError(f"{where}.group", "needs a tensor with a scale for each group")
         number = arguments.scalar(argument, value)
-        factor = number if rule.name in BY_NAME else float(number)
-        return EpilogueStep(rule.name, scope, argument, factor=factor, zero_point=zero_point)
+        step["factor"] = number if rule.name in BY_NAME else float(number)
+        return step
     if not rule.operand:
         raise BadArgumentError(argument, f"{shown(value)} is not a number")
-    given = shape_of(argument, value)
+    source = source_of(argument, value)
     row, full = target.shape[-1:], target.shape
     if group is not None:
+        step["group"] = group
         assert target.k is not None
         full = (-(-target.k // group), *row)
     wanted = [full] if rule.operand == "full" or group is not None else [row]
@@ -110,9 +103,10 @@ def _step(
         wanted += [full, *([(full[0], 1)] if full[1] > 1 else [])]
     for shape in wanted:
         # A leading axis of size 1 is a matter of writing: (1, N) is the row (N,), (N,) the matrix (1, N).
-        if given in (shape, (1, *shape), shape[1:] if shape[0] == 1 else shape):
-            return EpilogueStep(rule.name, scope, argument, value, shape, zero_point=zero_point, group=group)
-    raise BadArgumentError(argument, f"shape {given} must be {' or '.join(map(str, wanted))}")
+        if source.shape in (shape, (1, *shape), shape[1:] if shape[0] == 1 else shape):
+            step["operand"] = use(source, shape)
+            return step
+    raise BadArgumentError(argument, f"shape {source.shape} must be {' or '.join(map(str, wanted))}")
 
 
 def _unknown(name: object) -> str:
