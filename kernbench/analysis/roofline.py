@@ -107,8 +107,10 @@ def _peaks(topology: Mapping[str, pa.Table]) -> _Peaks:
         if kind == "pe_gemm":
             flops[row["parent"]] = 2.0 * has.get("macs_per_cycle", 0.0) * has.get("clock_ghz", 0.0)
         for direction in ("read", "write") if kind in MEMORIES else ():
-            # A slice of HBM has one rate for both directions, a TCM one for each, an SRAM that of its link.
-            own = has.get("slice_gbs") if kind == "hbm_ctrl" else has.get(f"{direction}_gbs")
+            # A slice of HBM has one rate for both directions, that of its cache if it has one, a TCM one for
+            # each, an SRAM that of its link.
+            of_slice = has.get("cache_gbs") or has.get("slice_gbs")
+            own = of_slice if kind == "hbm_ctrl" else has.get(f"{direction}_gbs")
             rates[name, direction] = own or math.fsum(inward.get(name, ()))
     return _Peaks(kinds, pes, flops, rates, wires)
 

@@ -32,11 +32,11 @@ cdef class CachedSlice(HbmSlice):
     cdef object recent
     cdef double until
     cdef readonly CacheUse use, total
-    cdef Doubles served_by
+    cdef Doubles served_by, asked_bytes
     cdef bint asks
-    cdef readonly Words cached_rows
+    cdef readonly Words cached_rows, dealt_rows
 
-    @cython.locals(number=Py_ssize_t, done=double)
+    @cython.locals(number=Py_ssize_t, done=double, channel=Server)
     cpdef object request(self, Packet packet, long long flit, double time, double begun, double inside)
     @cython.locals(transaction=Transaction, answer=Packet, times=Doubles, slowest=Server, flit="long long", ready=double, until=double, done=double)
     cpdef object read(self, Packet packet, double time, double begun, double inside)

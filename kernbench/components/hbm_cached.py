@@ -8,7 +8,6 @@ fetched is not fetched again: whoever asks for it then waits for that fetch.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
 from typing import Any
 
 from kernbench.address.runs import Gathered, Runs, bursts_of
@@ -89,8 +88,9 @@ class CachedSlice(HbmSlice):
             if (one := system.graph.node(edge.target)).properties["kind"] == "memory_cache"
         )
         self.cache = Server(part.id)
-        """Its port: a part of the slice that is in the graph."""
+        """Its port: a part of the slice that is in the graph, behind the channels in their list."""
         self.cache.node = part
+        self.channels.append(self.cache)
         self.gbs = float(part.properties["gbs"])
         self.write_back = bool(part.properties["write_back"])
         self.array_ns = self.access_ns
@@ -120,19 +120,23 @@ class CachedSlice(HbmSlice):
         """What the transaction that is served now, and all that were, made of it."""
         self.served_by = Doubles().sized(len(self.channels))
         """When each channel will have served what it was asked for in this step; 0 where that is nothing."""
+        self.asked_bytes = Doubles().sized(len(self.channels))
+        """What for, bytes."""
         self.asks = False
+        self.dealt_rows = Words(3)
+        """Bytes that a traced transaction had moved by a channel: its number, that of the channel, bytes."""
         self.cached_rows = Words(11)
         """Of each transaction that was traced here: see :meth:`depart`."""
 
-    def wired(self) -> None:
-        """Put the channels and the cache into the machine's table of resources."""
-        HbmSlice.wired(self)
-        self.system.register(self.cache)
+    @property
+    def busy_ns(self) -> float:
+        """See :meth:`Server.busy_ns`: that of its channels, of its entry or of its cache, the longest."""
+        own: float = HbmSlice.busy_ns.__get__(self)
+        return max(own, self.cache._busy_ns)
 
-    def servers(self) -> Iterator[Server]:
-        """See :meth:`Component.servers`."""
-        yield self.cache
-        yield from HbmSlice.servers(self)
+    @busy_ns.setter
+    def busy_ns(self, value: float) -> None:
+        self._busy_ns = value
 
     def gather(self, runs: Runs, channel: int) -> Gathered:
         """See :meth:`Memory.gather`; its places are numbers of bursts."""
@@ -141,12 +145,12 @@ class CachedSlice(HbmSlice):
         return Gathered(runs, (bursts.places + first).tolist(), bursts)
 
     def dealt(self, address: int, nbytes: int, channel: int) -> dict[int, int]:
-        """See :meth:`HbmSlice.dealt`: what a channel serves is the cache's, and not one transaction's."""
-        return {}
+        """See :meth:`HbmSlice.dealt`: all at the cache; ``dealt_rows`` have what it fetched."""
+        return {self.mask + 1: nbytes}
 
     def dealt_runs(self, runs: Runs, channel: int) -> dict[int, int]:
         """See :meth:`dealt`."""
-        return {}
+        return {self.mask + 1: runs.nbytes}
 
     def request(self, packet: Packet, flit: int, time: float, begun: float, inside: float) -> None:
         """See :meth:`Memory.request`."""
@@ -160,8 +164,13 @@ class CachedSlice(HbmSlice):
             for number in range(self.mask + 1):
                 done = self.served_by.at[number]
                 if done > 0.0:
-                    self.channels[number].leave(done, 0, 0.0, 0.0)
-                    self.served_by.at[number] = 0.0
+                    channel: Server = self.channels[number]
+                    channel.leave(done, 0, 0.0, 0.0)
+                    if packet.transaction.traced:
+                        self.dealt_rows.integer(packet.transaction.id)
+                        self.dealt_rows.integer(channel.index)
+                        self.dealt_rows.integer(int(self.asked_bytes.at[number]))
+                    self.served_by.at[number] = self.asked_bytes.at[number] = 0.0
 
     def read(self, packet: Packet, time: float, begun: float, inside: float) -> None:
         """See :meth:`Memory.read`; a channel's time ends before that which its data take to the cache."""
@@ -297,6 +306,7 @@ class CachedSlice(HbmSlice):
             channel.arrive(time)
             self.asks = True
         channel.bytes += self.burst_bytes
+        self.asked_bytes.at[number] += self.burst_bytes
         done = self.serve(number, transaction, time, writing)
         self.served_by.at[number] = done
         return done

@@ -160,7 +160,7 @@ _KINDS = (
         properties=("capacity_bytes", "line_bytes", "ways", "hit_ns", "gbs", "write_back"),
         rates=("gbs",),
         times=("hit_ns",),
-        cause="memory",
+        counted_elsewhere=True,
     ),
     ComponentKind(
         kind="link_buffer",

@@ -66,6 +66,8 @@ def _limits(machine: Machine, flow: Flow) -> dict[str, float]:
 def _memory(machine: Machine, flow: Flow) -> dict[str, float]:
     memory = machine.component(flow.dst)
     kind = memory.node.properties["kind"]
+    if "cache_gbs" in memory.node.properties:
+        return {flow.dst: memory.number("cache_gbs")}
     if kind == "hbm_ctrl":
         return {flow.dst: memory.integer("n_channels") * memory.number("channel_gbs")}
     if kind == "pe_tcm":

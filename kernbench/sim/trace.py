@@ -261,11 +261,21 @@ def _dealt(
         for r in m.channels
     }
     fits = ~np.isin(place, list(otherwise))
-    return {
-        "txn": np.repeat(numbers["id"][some], count)[fits],
-        "resource": coded(names, place[fits]),
-        "bytes": part[fits],
-    }
+    txn, place, part = np.repeat(numbers["id"][some], count)[fits], place[fits], part[fits]
+    fetched = _fetched(numbers["id"][order], len(names), used)
+    txn, place, part = (np.concatenate(pair) for pair in zip((txn, place, part), fetched, strict=True))
+    return {"txn": txn, "resource": coded(names, place), "bytes": part}
+
+
+def _fetched(ended: Any, count: int, used: Sequence[Server]) -> tuple[Any, Any, Any]:
+    """What channels behind a cache moved for transactions, of ``count`` resources: once for each of both."""
+    rows = [r.dealt_rows for r in used if hasattr(r, "dealt_rows")]
+    columns = [[np.frombuffer(of.column(at, "q"), "q") for of in rows] for at in range(3)]
+    txn, place, nbytes = (np.concatenate([np.zeros(0, np.int64), *column]) for column in columns)
+    keys, at = np.unique(txn * count + place, return_inverse=True)
+    known = np.isin(keys // count, ended)
+    sums = np.bincount(at, nbytes, len(keys)).astype(np.int64)
+    return keys[known] // count, keys[known] % count, sums[known]
 
 
 _ROW_COUNTS = ("hits", "misses", "conflicts", "refreshes")

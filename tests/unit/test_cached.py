@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kernbench as kb
+import kernbench.triton as triton
+import kernbench.triton.language as tl
 from kernbench.analysis.zero_load import ZeroLoadModel
 from kernbench.components.hbm_cached import CachedSlice
 from kernbench.errors import ConfigError, InvariantError
@@ -83,7 +85,7 @@ def test_what_was_written_is_read_from_the_cache() -> None:
     moved(running, 4096, is_write=False)
     bursts = 4096 // BURST
     assert use(running) == {**dict.fromkeys(USE, 0), "hits": bursts, "writes": bursts}
-    assert sum(channel.bytes for channel in cache_of(running).channels) == 0
+    assert sum(channel.bytes for channel in cache_of(running).channels[:-1]) == 0
 
 
 def test_equal_requests_in_flight_read_memory_once() -> None:
@@ -96,7 +98,7 @@ def test_equal_requests_in_flight_read_memory_once() -> None:
     assert both == pytest.approx([*alone, *alone], abs=2.0)
     apart = together(Machine(graph), ("die.pe0", 0, 2048), ("die.pe1", 1 << 14, 2048))
     assert max(apart) > max(both) + 2048 / 128 - 2  # its channels have twice as much to do
-    assert sum(channel.bytes for channel in cache_of(running).channels) == 2048
+    assert sum(channel.bytes for channel in cache_of(running).channels[:-1]) == 2048
 
 
 def test_what_is_dirty_is_written_back_before_its_room_is_used() -> None:
@@ -243,3 +245,112 @@ def test_what_can_have_none_says_why() -> None:
     with pytest.raises(ConfigError, match="channels have routers of their own; use one of them"):
         kb.load_topology("minimal", {**cache, **one_to_one})
     assert kb.run("gemm-single-pe", kb.load_topology("minimal", cache), verify=True).verdict == "yes"
+
+
+@examples(30)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 40), st.integers(1, 6), st.integers(0, 200), st.integers(1, 120)),
+        min_size=1,
+        max_size=5,
+    ),
+    st.sampled_from([1, 3]),
+)
+def test_loads_of_blocks_ask_for_the_bursts_of_their_rows(
+    blocks: list[tuple[int, int, int, int]], memories: int
+) -> None:
+    """Row by row of 512 bytes: each burst that a row touches, at the controller that has it."""
+
+    def load(x: Any, BLOCKS: Any) -> None:
+        for row, rows, column, columns in BLOCKS:
+            height, width = 1 << (rows - 1).bit_length(), 1 << (columns - 1).bit_length()
+            r, c = tl.arange(0, height), tl.arange(0, width)
+            there = (r[:, None] < rows) & (c[None, :] < min(columns, 256 - column))
+            tl.load(x + (row + r[:, None]) * 256 + column + c[None, :], mask=there)
+
+    def bench(torch: Any) -> None:
+        x = torch.empty(48, 256, dtype="f16")
+        triton.jit(load)[(1,)](x, BLOCKS=tuple(blocks))
+
+    lines = 6 * memories
+    graph = cached(f"capacity: {lines} KiB, line: {LINE}, gbs: 512", memories)
+    run = kb.run(bench, graph, check=True)
+    models = [Model(6, 6) for _ in range(memories)]
+    for row, rows, column, columns in blocks:
+        touched: dict[int, list[int]] = {}
+        for at in range(row, row + rows):
+            first, end = at * 512 + 2 * column, at * 512 + 2 * min(column + columns, 256)
+            for burst in range(first // BURST, (end - 1) // BURST + 1):
+                granule, within = divmod(burst * BURST, 4096)
+                turn, memory = divmod(granule, memories)
+                touched.setdefault(memory, []).append((turn * 4096 + within) // BURST)
+        for memory, bursts in touched.items():
+            for burst in bursts:
+                models[memory].access(burst, False)
+    said = [row for row in run.tables["CacheUse"].to_pylist() if row["txn"] < 0]
+    counts = ("misses", "evictions")
+    assert sum(row["hits"] + row["merged"] for row in said) == sum(m.use["hits"] for m in models)
+    for count in counts:
+        assert sum(row[count] for row in said) == sum(model.use[count] for model in models)
+
+
+STACKS = """
+name: stacks
+system: {flit_bytes: 256, ns_per_mm: 0.0}
+memory: {interleave: package, cache: {capacity: 1 MiB, ways: 16, line: 256, gbs: 2048, hit_ns: 30}}
+wires:
+  noc: {gbs: 1024, delay_ns: 1}
+  d2d: {gbs: 1024, delay_ns: 4}
+  pcie: {gbs: 64, delay_ns: 50, weight: 100}
+defaults: {hbm_ctrl: {n_channels: 8, channel_gbs: 8, access_ns: 60, slice_bytes: 1 GiB}}
+blocks:
+  compute:
+    level: chiplet
+    port: r
+    parts: {r: router, pe: {block: pe, count: 4}, m_cpu: m_cpu}
+    connect:
+      - {pair: [r, pe], wire: noc}
+      - {pair: [r, m_cpu], wire: noc}
+  base:
+    level: chiplet
+    port: r
+    parts: {r: router, stack: {kind: hbm_ctrl, count: 2}}
+    connect: [{pair: [r, stack], wire: noc}]
+  package:
+    level: package
+    port: io
+    parts: {xcd: {block: compute, count: 2}, iod: {block: base, count: 2}, io: router, io_cpu: io_cpu}
+    connect:
+      - {pair: [xcd, iod], wire: d2d}
+      - {ring: iod, wire: d2d}
+      - {pair: [io, "iod[0]"], wire: d2d}
+      - {pair: [io, io_cpu], wire: noc}
+parts: {host.cpu: host_cpu, package: package}
+connect: [{pair: [host.cpu, package], wire: pcie}]
+"""
+
+
+@pytest.mark.checked
+def test_a_package_with_a_cache_before_each_stack() -> None:
+    """Eight PEs read 512 KiB, each its part, twice: at the rate of four stacks, then at that of the links."""
+
+    def read(x: Any, PART: Any) -> None:
+        tl.load(x + tl.program_id(0) * PART + tl.arange(0, PART))
+
+    def bench(torch: Any) -> None:
+        x = torch.empty(1 << 18, dtype="f16")
+        for _ in range(2):
+            triton.jit(read)[(8,)](x, PART=1 << 15)
+
+    run = kb.run(bench, compile_topology(parse(STACKS, "f")))
+    moved = 1 << 19
+    rows = [row for row in run.tables["CacheUse"].to_pylist() if row["txn"] < 0]
+    assert [(row["misses"], row["hits"], row["fetched_bytes"]) for row in rows] == [
+        (moved // 256 // 4, moved // 256 // 4, moved // 4)
+    ] * 4
+    dealt = run.tables["Dealt"].to_pylist()
+    at = {kind: sum(row["bytes"] for row in dealt if kind in row["resource"]) for kind in (".pc", ".cache")}
+    assert at == {".pc": moved, ".cache": 2 * moved}  # memory had the first launch's alone
+    cold, warm = (one["t_done"] - one["t_start"] for one in run.tables["Launch"].to_pylist())
+    assert moved / (4 * 64) < cold < 1.2 * moved / (4 * 64)
+    assert warm < cold / 2
