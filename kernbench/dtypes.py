@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,6 +53,11 @@ INT64 = DType("i64", np.dtype(np.int64), 0.0)
 _ALL = {**DTYPES, INT64.name: INT64}
 SIZES = {name: known.itemsize for name, known in _ALL.items()}
 """Bytes per element of each type."""
+
+
+def nbytes(shape: Iterable[int], name: str) -> int:
+    """Bytes of an array of the type called ``name``, row-major without padding."""
+    return math.prod(shape) * SIZES[name]
 
 
 def dtype(name: str) -> DType:

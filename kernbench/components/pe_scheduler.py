@@ -109,7 +109,7 @@ class PeScheduler(PeComponent):
             command.op.params["tile"] = self._gemm.tile
         for operand in _in_memory(command):
             assert operand.address is not None
-            operand.regions = self._translator.regions(operand.address, c.operand_bytes(operand))
+            operand.regions = self._translator.regions(operand.address, operand.nbytes)
 
     def _start(self, token: Token) -> None:
         self.hand(self.part_of(token.plan.stages[0]), token)
@@ -153,7 +153,7 @@ class PeScheduler(PeComponent):
         """As :meth:`check_runs`; :class:`KernelError` for a largest tile that does not fit the TCM."""
         for operand in _in_memory(command):
             assert operand.address is not None
-            self._dma.check(operand.address, c.operand_bytes(operand))
+            self._dma.check(operand.address, operand.nbytes)
         largest = max(tile.buffer_bytes for tile in self._tiles(command, outermost=True))
         if largest > self._buffer_bytes:
             raise KernelError(

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from kernbench import dtypes
+from kernbench.dtypes import nbytes as nbytes
 from kernbench.errors import UsageError
 from kernbench.hints import shown
 from kernbench.kernels.pointer import Address, Pointer
@@ -129,11 +129,6 @@ def scalar(argument: str, value: Any) -> int | float:
     if isinstance(value, _NO_REALS):
         raise BadArgumentError(argument, f"{shown(value)} is not a real number")
     return float(value)
-
-
-def nbytes(dims: tuple[int, ...], dtype_name: str) -> int:
-    """Bytes of an array, row-major without padding."""
-    return math.prod(dims) * dtypes.SIZES[dtype_name]
 
 
 def fits(argument: str, ptr: object, size: int) -> None:

@@ -183,7 +183,7 @@ class CompositeCalls(QueueCalls):
 
         steps = parse(epilogue, tiled, self._source, use)
         out = Operand(shape, target.dtype, address=target.address)
-        size = sum(arguments.nbytes(o.shape, o.dtype) for o in (*operands, out))
+        size = sum(operand.nbytes for operand in (*operands, out))
         kind, name = ("gemm", "composite_gemm") if gemm else ("math", f"composite_{op_name}")
         params = {**params, "tile": tile, "epilogue": steps}
         op = self._op(self._next_op_id(), kind, name, tuple(operands), out, params, size)

@@ -16,7 +16,7 @@ from kernbench.kernels.binding import argument_names
 from kernbench.kernels.interpreted_queues import InterpretedQueues, Parcel
 from kernbench.kernels.pointer import Placement, TensorArg
 from kernbench.kernels.thread import KernelCall
-from kernbench.program.commands import Command, Completion, PeContext, operand_bytes
+from kernbench.program.commands import Command, Completion, PeContext
 from kernbench.program.operations import Op, Operand, Region
 from kernbench.program.queues import Receive, Send
 from kernbench.replay.executor import Executor
@@ -266,8 +266,8 @@ class _Program:
 
     def _locate(self, operand: Operand, write: bool, runs: Sequence[tuple[int, int]] = ()) -> None:
         """Where an operand's bytes lie: in ``runs``, or else all from its address on."""
-        if not runs and operand.address is not None and operand_bytes(operand):
-            runs = ((operand.address, operand_bytes(operand)),)
+        if not runs and operand.address is not None and operand.nbytes:
+            runs = ((operand.address, operand.nbytes),)
         operand.regions = tuple(self._memory.check(Region(*run), write) for run in runs)
 
     def send(self, command: Send) -> bool:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -89,7 +88,7 @@ class Pointer(Address):
     @property
     def nbytes(self) -> int:
         """Bytes of the whole tensor."""
-        return math.prod(self.shape) * dtypes.dtype(self.dtype).itemsize
+        return dtypes.nbytes(self.shape, self.dtype)
 
     @property
     def local_shape(self) -> tuple[int, ...]:

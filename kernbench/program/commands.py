@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
 from kernbench.address.runs import Runs
-from kernbench.dtypes import dtype
 from kernbench.program.carriers import Interpreter, Pe, Queues, Scheduler
 from kernbench.program.computing import Command as Command
 from kernbench.program.computing import Compute as Compute
@@ -290,11 +289,3 @@ class BoundKernel(Protocol):
 
     def start(self, pe: PeContext) -> RunningKernel:
         """A new thread of the kernel on that PE; nothing runs before the first ``resume``."""
-
-
-def operand_bytes(operand: Operand) -> int:
-    """Bytes of an operand's array."""
-    nbytes = dtype(operand.dtype).itemsize
-    for size in operand.shape:
-        nbytes *= size
-    return nbytes

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from kernbench.address.runs import Region as Region
+from kernbench.dtypes import nbytes
 
 
 class Operand:
@@ -42,6 +43,11 @@ class Operand:
         self.handle = handle
         self.address = None
         self.regions = ()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the array."""
+        return nbytes(self.shape, self.dtype)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Operand) and self._fields() == other._fields()

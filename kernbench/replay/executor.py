@@ -126,7 +126,7 @@ class Executor:
             else:
                 self._run_one(op)
         for ops in stacks.values():
-            step = max(1, STACK_BYTES // max(1, sum(map(_nbytes, ops[0].inputs))))
+            step = max(1, STACK_BYTES // max(1, sum(operand.nbytes for operand in ops[0].inputs)))
             for start in range(0, len(ops), step):
                 self._run_stack(ops[start : start + step])
 
@@ -231,13 +231,6 @@ def freeze(array: Array) -> Array:
 
 def _handles(operands: Sequence[Operand]) -> list[int]:
     return [operand.handle for operand in operands if operand.handle is not None]
-
-
-def _nbytes(operand: Operand) -> int:
-    count = 1
-    for extent in operand.shape:
-        count *= extent
-    return count * dtypes.dtype(operand.dtype).itemsize
 
 
 def _signature(op: Op) -> object:
