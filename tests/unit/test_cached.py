@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import kernbench as kb
@@ -194,8 +194,14 @@ class Model:
 ACCESSES = st.lists(st.tuples(st.integers(0, 95), st.integers(1, 40), st.booleans()), max_size=12)
 
 
+USED_AGAIN = [(16 * line, 1, line == 2) for line in (0, 1, 2, 3, 0, 4, 0, 1, 2)]
+"""The first line is used again before a fifth comes, so that the second makes room, and not the first."""
+
+
 @examples(80)
 @given(ACCESSES, st.sampled_from([1, 2, 4, 0]))
+@example(USED_AGAIN, 0)
+@example(USED_AGAIN, 2)
 def test_the_least_recently_used_makes_room(accesses: list[tuple[int, int, bool]], ways: int) -> None:
     running = Machine(cached(f"capacity: 4 KiB, line: {LINE}, ways: {ways}, gbs: 512"), check=True)
     model = Model(4, ways or 4)
