@@ -23,6 +23,7 @@ from kernbench.models.layout import Share
 from kernbench.models.prefill_step import PrefillStep
 from kernbench.models.reference import decoded, prefilled
 from kernbench.models.step import DecodeStep
+from kernbench.models.triton_step import TritonStep
 from kernbench.topology.neighbours import MachineShape
 
 if TYPE_CHECKING:
@@ -52,6 +53,13 @@ TOLERANCE = 1e-2
             False,
             "weights and cache are there, the same for each layer: nothing is written or verified, and "
             "layers and packages are alike (but for --exact)",
+        ),
+        Param(
+            "kernels",
+            str,
+            "own",
+            "own: each PE streams what lies with it; triton: kernels of Triton over a grid",
+            choices=("own", "triton"),
         ),
         SEED,
     ],
@@ -100,7 +108,9 @@ def run(torch: Context) -> None:
         reduce = dist.all_reduce if ranks > 1 else None
         common = (model.eps, model.rope, model.bias, reduce)
         step: Any
-        if decode:
+        if p.kernels == "triton":
+            step = TritonStep(torch, share, sizes[0], sizes[1], *common)
+        elif decode:
             step = DecodeStep(torch, share, p.batch, p.kv, *common)
         else:
             step = PrefillStep(torch, share, p.tokens, *common)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -80,11 +81,36 @@ def test_sizes_that_divide_nothing_on_many_pes(odd):
         _right("default", "all", {"phase": phase, "config": odd, "tokens": 17, "kv": 9, "batch": 3})
 
 
+@pytest.mark.parametrize(("topology", "device", "params"), [*DECODE, *PREFILL])
+def test_kernels_of_triton(topology, device, params):
+    phase = "prefill" if "tokens" in params else "decode"
+    _right(topology, device, {"phase": phase, "kernels": "triton", **params})
+
+
+@pytest.mark.parametrize("phase", ["decode", "prefill"])
+def test_kernels_of_triton_with_biases_and_sizes_that_divide_nothing(odd, phase):
+    path = Path(odd)
+    path.write_text(json.dumps({**json.loads(path.read_text()), "model_type": "qwen2"}))
+    params = {"phase": phase, "config": odd, "layers": 0, "tokens": 19, "kv": 9, "batch": 2}
+    _right("minimal", "sip:0", {"kernels": "triton", **params})
+    path.write_text(path.read_text().replace('"head_dim": 16', '"head_dim": 24'))
+    with pytest.raises(UsageError, match="kernels=triton takes heads as wide as a power of two, not 24"):
+        kb.run("llama-decoder", "minimal", params={"kernels": "triton", "config": odd}, trace=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("topology", ["default", "h100-8-nvswitch"])
+def test_kernels_of_triton_on_many_pes(topology):
+    for phase in ("decode", "prefill"):
+        _right(topology, "sip:0", {"phase": phase, "kernels": "triton", "kv": 70, "tokens": 70, "batch": 2})
+
+
 @pytest.mark.parametrize("phase", ["decode", "prefill"])
 def test_blocks_are_in_flight_while_one_is_multiplied(phase):
     def ns(ahead):
         graph = kb.load_topology("a100-4", {"blocks.gpu.parts.pe.pe_cpu.run_ahead": ahead})
-        run = kb.run("llama-decoder", graph, verify=True, params={"phase": phase, "kv": 600}, trace=False)
+        params = {"phase": phase, "kv": 600}
+        run = kb.run("llama-decoder", graph, verify=True, params=params, trace=False)
         assert run.info["verified"] is True
         return run.latency_ns
 
