@@ -6,6 +6,7 @@ cdef class Scratch:
     cdef readonly object nbytes
     cdef FreeList _free_list
     cdef public object wait
+    cdef bint _cycles
 
     @cython.locals(size="long long")
     cpdef Block take(self, object nbytes)

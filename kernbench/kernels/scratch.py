@@ -23,6 +23,8 @@ class Scratch:
         self._free_list = FreeList(nbytes, base, name="scratch")
         self.wait: Callable[[], bool] = lambda: False
         """Waits until something that holds blocks is over; False when nothing is under way that does."""
+        self._cycles = True
+        """Whether handles in reference cycles may hold blocks: not after a collection that did not help."""
 
     @property
     def free_bytes(self) -> int:
@@ -36,9 +38,13 @@ class Scratch:
             try:
                 return self._free_list.take(size, ALIGNMENT)
             except AllocationError:
-                gc.collect()  # handles in reference cycles
+                if self._cycles:
+                    gc.collect()
+                    self._cycles = self._free_list.largest_free >= size
             while self._free_list.largest_free < size and self.wait():
                 pass
+            if self._free_list.largest_free < size:
+                gc.collect()
             with suppress(AllocationError):
                 return self._free_list.take(size, ALIGNMENT)
         raise NoRoomError(

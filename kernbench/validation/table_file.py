@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -13,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from kernbench.data_files import data_dir
 from kernbench.errors import ConfigError
 
-EXACT = "exact"
+EXACT, NINE_IN_TEN = "exact", " for 9 in 10"
 """How a limit of nothing but rounding is shown."""
 Case = dict[str, Any]
 """What is measured: settings of the measure by name, and columns of the reference's file."""
@@ -36,7 +37,9 @@ class Source(_Keys):
 class Limit(_Keys):
     """How far our figure may lie from the reference's: ``by`` how much, as the ``kind`` has it."""
 
-    kind: Literal["exact", "relative", "absolute"]
+    kind: Literal["exact", "relative", "absolute", "nine_in_ten"] = Field(
+        description="nine_in_ten: relative, for most cases; a row on all of them judges"
+    )
     by: Annotated[float, Field(gt=0)] | None = None
 
     @model_validator(mode="after")
@@ -57,13 +60,15 @@ class Limit(_Keys):
 
     def _allowed(self, reference: float) -> float:
         allowed = 1e-9 * max(1.0, abs(reference)) if self.by is None else self.by
-        return allowed * (abs(reference) if self.kind == "relative" else 1.0)
+        return allowed * (abs(reference) if self.kind in ("relative", "nine_in_ten") else 1.0)
 
     def shown(self, unit: str) -> str:
         """``5 %``, ``2 ns``, ``exact``."""
         if self.by is None:
             return EXACT
-        return f"{100 * self.by:g} %" if self.kind == "relative" else f"{self.by:g} {unit}"
+        if self.kind == "absolute":
+            return f"{self.by:g} {unit}".rstrip()
+        return f"{100 * self.by:g} %" + (NINE_IN_TEN if self.kind == "nine_in_ten" else "")
 
 
 class Explained(_Keys):
@@ -174,15 +179,21 @@ def _lines(group: CaseGroup) -> Iterator[Case]:
         yield from group.cases or [{}]
         return
     for case in lines_of(group.file):
-        if all(case[key] in values for key, values in group.where.items()):
+        if all(key in case and case[key] in values for key, values in group.where.items()):
             yield case
 
 
 def lines_of(file: str) -> Iterator[Case]:
-    """The lines of a CSV file beside the tables, numbers as numbers."""
+    """The lines of a CSV file beside the tables, numbers as numbers.
+
+    ``params`` is JSON of more columns, which ``told`` has as text.
+    """
     with (folder() / file).open(encoding="utf-8", newline="") as lines:
         for line in csv.DictReader(lines):
-            yield {key: _value(text) for key, text in line.items()}
+            more = json.loads(line["params"]) if "params" in line else {}
+            if more:
+                more["told"] = " ".join(f"{key}={value}" for key, value in more.items())
+            yield {**more, **{key: _value(text) for key, text in line.items()}}
 
 
 def _value(text: str) -> Any:

@@ -132,7 +132,14 @@ class Measured:
             Figure("memory.cache.gbs", 1e-3 / slope, "GB/s", f"bandwidth: {fits}, slope"),
             Figure("memory.cache.capacity, least", max(sizes), "MiB", f"bandwidth: {fits}"),
             Figure("pe.links.dma_gbs", median(alone), "GB/s", "bandwidth: read again, few blocks: 1"),
+            *self._stores(),
         ]
+
+    def _stores(self) -> list[Figure]:
+        rows = [row for row in self.rows if row.case == "fill f16"]
+        fastest = max((row.gbs for row in rows), default=0.0)
+        key, rows_of = "pe.links.dma_gbs, stores", "one multiprocessor: fill f16, the fastest"
+        return [Figure(key, fastest, "GB/s", rows_of)] if rows else []
 
     def _per_round(self, op: str) -> list[tuple[int, float]]:
         """Of each size of a block its elements and the cycles of a round."""
@@ -151,12 +158,28 @@ class Measured:
             waited = both if op in ("sum", "max") else both / 2
             own = [(n, cycles - waited - n / rate) for n, cycles in self._per_round(op)]
             figures.append((op, *_line(own)))
-        return [
-            Figure(f"pe_math.cycles.{op}, {what}", value, unit, f"one multiprocessor: math f32 {row}")
-            for op, latency, rate in figures
-            for row in ["fma" if op == "*" else op]
-            for what, value, unit in (("latency", latency, "cycles"), ("rate", rate, "elements a cycle"))
+        named = [
+            (f"pe_math.cycles.{op}", latency, own, f"math f32 {'fma' if op == '*' else op}")
+            for op, latency, own in figures
         ]
+        return [
+            Figure(f"{key}, {what}", value, unit, f"one multiprocessor: {row}")
+            for key, latency, own, row in [*named, *self._within(both, rate)]
+            for what, value, unit in (("latency", latency, "cycles"), ("rate", own, "elements a cycle"))
+        ]
+
+    def _within(self, both: float, rate: float) -> list[tuple[str, float, float, str]]:
+        """Sums of rows that are no longer than the vector unit is wide; of as many elements the fastest."""
+        case = "rows f32 sum"
+        points: dict[int, float] = {}
+        rows = [row for row in self.rows if row.case == case and row.params["cols"] <= rate + 1]
+        for shape in {tuple(row.params[key] for key in ("rows", "cols", "warps")) for row in rows}:
+            alike = self.of("one multiprocessor", case, rows=shape[0], cols=shape[1], warps=shape[2])
+            n = shape[0] * shape[1]
+            points[n] = min(self.rounds(alike) - both - n / rate, points.get(n, np.inf))
+        if len(points) < 2:
+            return []
+        return [("pe_math.reduce.within", *_line(sorted(points.items())), f"{case}, of up to 128 columns")]
 
     def _gemm(self) -> list[Figure]:
         """Cycles of a product: fixed ones, and multiplications over a rate; from 64 rows on, and below.
@@ -185,19 +208,32 @@ class Measured:
         return found
 
     def _loads(self) -> list[Figure]:
-        """An iteration of a loop of loads, less cast and addition: fixed cycles, and bytes over a rate."""
-        case = "stream f16 from HBM"
+        """An iteration of a loop of loads: fixed cycles, and bytes over a rate, less what is not issue.
+
+        Of a stream that is cast and addition. Of a product with streamed operands nothing is: it counts where
+        the matrix engine is busy for at most 0.6 of the time, and of as many bytes the fastest.
+        """
+        stream, dots = "stream f16 from HBM", "dot f16, operands streamed"
         latency, rate = _line(self._per_round("fma"))
         points = []
-        for row in self.of("one multiprocessor", case):
+        for row in self.of("one multiprocessor", stream):
             block = row.params["block"]
             if row.params["stages"] > 2:
                 cycles = row.us * self.ghz * 1e3 / (row.params["elements"] / block)
                 points.append((2 * block, cycles - 2 * (latency / 2 + block / rate)))
-        fixed, issued = _line(points)
-        rows_of = f"one multiprocessor: {case}, more than 2 stages"
+        fixed, macs = (one.value for one in self._gemm()[:2])
+        fastest: dict[int, float] = {}
+        for row in self.rows:
+            if row.case == dots and row.params["stages"] > 3 and row.params["m"] >= 64:
+                m, n, bk, k = (row.params[key] for key in ("m", "n", "bk", "k"))
+                cycles = row.us * self.ghz * 1e3 / (k / bk)
+                if fixed + m * n * bk / macs <= 0.6 * cycles:
+                    moved = 2 * bk * (m + n)
+                    fastest[moved] = min(cycles, fastest.get(moved, np.inf))
+        iteration, issued = _line([*points, *fastest.items()])
+        rows_of = f"one multiprocessor: {stream}, more than 2 stages; {dots}, more than 3"
         return [
-            Figure("pe_dma.issue.iteration", fixed, "cycles", rows_of),
+            Figure("pe_dma.issue.iteration", iteration, "cycles", rows_of),
             Figure("pe_dma.issue.bytes_per_cycle", issued, "bytes a cycle", rows_of),
         ]
 

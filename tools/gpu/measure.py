@@ -89,6 +89,34 @@ def sm_math(p, o, rounds, OP: tl.constexpr, BLOCK: tl.constexpr):
     tl.store(o + tl.program_id(0) * BLOCK + at, x)
 
 
+@triton.jit
+def sm_rows(p, o, rounds, R: tl.constexpr, C: tl.constexpr):
+    at = tl.arange(0, R)[:, None] * C + tl.arange(0, C)[None, :]
+    x = tl.load(p + at)
+    for _ in range(rounds):
+        x = x * 0.5 + tl.sum(x, axis=1)[:, None] * 1e-6
+    tl.store(o + at, x)
+
+
+@triton.jit
+def sm_streamed(a, b, c, K, M: tl.constexpr, N: tl.constexpr, BK: tl.constexpr, STAGES: tl.constexpr):
+    m, n, k = tl.arange(0, M)[:, None], tl.arange(0, N)[None, :], tl.arange(0, BK)
+    left, right = a + m * K + k[None, :], b + k[:, None] * N + n
+    acc = tl.zeros((M, N), tl.float32)
+    for _ in tl.range(0, K, BK, num_stages=STAGES):
+        acc = tl.dot(tl.load(left, mask=m < M, other=0.0), tl.load(right), acc)
+        left += BK
+        right += BK * N
+    tl.store(c + m * N + n, acc.to(tl.float16))
+
+
+@triton.jit
+def sm_fill(o, n, BLOCK: tl.constexpr):
+    value = tl.zeros((BLOCK,), tl.float16) + 1.0
+    for i in range(0, n, BLOCK):
+        tl.store(o + i + tl.arange(0, BLOCK), value)
+
+
 def note(table, case, params, nbytes=0, flops=0, times=()):
     """A row; ``times`` are those of single calls, us."""
     ordered = sorted(times)
@@ -227,6 +255,39 @@ def one_multiprocessor(sms):
                 params = {"block": block, "warps": warps, "rounds": rounds}
                 call = lambda r=rounds, o=op, b=block, w=warps: sm_math[(1,)](x, out, r, o, b, num_warps=w)  # noqa: E731
                 note(table, f"math f32 {op}", params, 0, block * rounds, in_graph(call))
+    for rows, cols, warps in (
+        (16, 64, 4),
+        (64, 64, 4),
+        (128, 64, 4),
+        (128, 64, 8),
+        (64, 128, 4),
+        (128, 128, 8),
+    ):
+        for rounds in (64, 512):
+            params = {"rows": rows, "cols": cols, "warps": warps, "rounds": rounds}
+            call = lambda n=rounds, r=rows, c=cols, w=warps: sm_rows[(1,)](x, out, n, r, c, num_warps=w)  # noqa: E731
+            note(table, "rows f32 sum", params, 0, rows * cols * rounds, in_graph(call))
+    half = torch.empty(1 << 20, device="cuda", dtype=torch.float16)
+    wide = torch.randn(1 << 21, device="cuda", dtype=torch.float16)
+    k = 8192
+    for m, k_n, bk, warps in (
+        (64, 128, 64, 4),
+        (128, 64, 64, 8),
+        (64, 64, 128, 4),
+        (256, 64, 64, 8),
+        (64, 32, 64, 4),
+    ):
+        for stages in (1, 2, 3, 4):
+            params = {"m": m, "n": k_n, "k": k, "bk": bk, "stages": stages, "warps": warps}
+            call = lambda t=(m, k_n, bk), s=stages, w=warps: sm_streamed[(1,)](  # noqa: E731
+                wide, wide, half, k, *t, s, num_warps=w
+            )
+            moved, flops = 2 * k * (m + k_n), 2 * m * k_n * k
+            note(table, "dot f16, operands streamed", params, moved, flops, in_graph(call))
+    for block, warps in ((1024, 4), (4096, 8), (16384, 8)):
+        params = {"block": block, "warps": warps, "elements": 1 << 20}
+        call = lambda b=block, w=warps: sm_fill[(1,)](half, 1 << 20, b, num_warps=w)  # noqa: E731
+        note(table, "fill f16", params, 2 << 20, 0, in_graph(call))
 
 
 def power(sms):

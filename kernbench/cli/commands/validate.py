@@ -23,15 +23,19 @@ _COLUMNS = ("row", "reference", "measured", "unit", "difference", "limit", "basi
         "kernbench validate gemm",
         "kernbench validate gemm --format json",
         "kernbench validate gemm --plot gemm.png",
+        "kernbench validate h100 --short --strict",
         "kernbench validate --list",
     ],
 )
 @click.argument("names", nargs=-1, metavar="[TABLE]...", shell_complete=completion.tables)
 @click.option("--list", "listing", is_flag=True, help="List the tables.")
 @click.option("--strict", is_flag=True, help="Exit with status 1 when a row does not keep its limit.")
+@click.option("--short", is_flag=True, help="Leave out cases that take long; without a TABLE they are.")
 @click.option("--plot", metavar="FILE", help="Draw the rows as PNG too.")
 @format_option
-def command(names: tuple[str, ...], listing: bool, strict: bool, plot: str | None, fmt: str) -> None:
+def command(
+    names: tuple[str, ...], listing: bool, strict: bool, short: bool, plot: str | None, fmt: str
+) -> None:
     """Measure the model beside references that others made: silicon, simulators, records.
 
     Each row has the figure of a reference, ours, how far they lie apart, and the limit. It is predicted, or
@@ -50,7 +54,7 @@ def command(names: tuple[str, ...], listing: bool, strict: bool, plot: str | Non
     if plot is not None:
         require_figures()
     with Progress() as progress:
-        report = validate(*names, progress=progress.of_pieces)
+        report = validate(*names, short=short or None, progress=progress.of_pieces)
     if plot is not None:
         report.plot(plot)
     if fmt == "json":

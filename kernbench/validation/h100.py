@@ -1,0 +1,283 @@
+"""Triton kernels on the machine ``h100``, as they are written, beside what one H100 took for them.
+
+What a figure of the machine was fitted on is not among these rows. A case was measured again and again: what
+fits into the cache is there before it begins.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from itertools import combinations, groupby
+from statistics import median
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from kernbench.api.running import run
+from kernbench.runtime.launching import LaunchHandle
+from kernbench.user_modules import load_file
+from kernbench.validation.table_file import Case, cases, folder, read
+
+MACHINE = "h100"
+LONG = 700
+"""Turns of loops, blocks of a grid together, above which a case takes long."""
+SCALE = 0.1275
+"""Of scores of attention."""
+SIZES = {
+    "llama-70b": {"hidden": 8192, "heads": 64, "kv_heads": 8, "ffn": 28672},
+    "llama-8b": {"hidden": 4096, "heads": 32, "kv_heads": 8, "ffn": 14336},
+}
+Params = Mapping[str, Any]
+Launch = Callable[[], LaunchHandle]
+Found = tuple[Case, float, float]
+"""Settings, measured and predicted time of a case."""
+
+
+def is_long(case: Case) -> bool:
+    """Whether it takes more than a few seconds, or is a row on cases that all do."""
+    if case.get("table") == "one block":
+        return False
+    return turns(case) > LONG if "case" in case else not any(_settings(str(case["of"]), short=True))
+
+
+def us(case: Case) -> float:
+    """Microseconds that a case takes."""
+    return _us(str(case["case"]), str(case["params"]))
+
+
+def spread(case: Case) -> float:
+    """``what`` of the cases of the kind ``of``: median, 90th or worst error in %, Kendall's tau, or loss."""
+    found = list(_found(str(case["of"]), bool(case["short"])))
+    what = case["what"]
+    if what == "tau":
+        return _tau(_times(found))
+    if what in ("tau in a shape", "loss"):
+        value = _tau if what == "tau in a shape" else _loss
+        return median(value(_times(alike)) for alike in _by_shape(found))
+    errors = [100 * abs(ours / reference - 1) for _, reference, ours in found]
+    return float(np.quantile(errors, {"median": 0.5, "90th": 0.9, "worst": 1.0}[str(what)]))
+
+
+def _found(kind: str, short: bool) -> Iterator[Found]:
+    return ((settings, reference, us(settings)) for settings, reference in _settings(kind, short))
+
+
+def _settings(kind: str, short: bool) -> Iterator[tuple[Case, float]]:
+    for group in read("h100").groups:
+        if group.settings.get("set") == kind:
+            for _, reference, settings in cases(group):
+                if not (short and is_long(settings)):
+                    yield settings, reference
+
+
+def _by_shape(found: list[Found]) -> Iterator[list[Found]]:
+    def shape(one: Found) -> list[int]:
+        return [int(one[0][key]) for key in "mnk"]
+
+    for _, same in groupby(sorted(found, key=shape), shape):
+        alike = list(same)
+        if len(alike) > 3:
+            yield alike
+
+
+def _times(found: list[Found]) -> list[tuple[float, float]]:
+    return [(reference, ours) for _, reference, ours in found]
+
+
+def _tau(pairs: list[tuple[float, float]]) -> float:
+    """Kendall's: how much oftener two are in the same order than not, as a share of all."""
+    both = [(a - c) * (b - d) for (a, b), (c, d) in combinations(pairs, 2)]
+    return sum((one > 0) - (one < 0) for one in both) / len(both)
+
+
+def _loss(pairs: list[tuple[float, float]]) -> float:
+    """What the configuration predicted fastest takes longer than the fastest, %."""
+    chosen = min(pairs, key=lambda one: one[1])[0]
+    return 100 * (chosen / min(reference for reference, _ in pairs) - 1)
+
+
+@cache
+def _us(name: str, params: str) -> float:
+    p = json.loads(params)
+    took: list[float] = []
+
+    def bench(torch: Any) -> None:
+        for launch in PROBLEMS[name](torch, p):
+            handle = launch()
+            handle.wait()
+            took.append(handle.record.t_done - handle.record.t_submit)
+
+    run(bench, MACHINE, trace=False)
+    return sum(took) / 1e3
+
+
+@cache
+def _kernels() -> ModuleType:
+    return sys.modules[load_file(str(folder() / "h100_kernels.py"), "kernels")]
+
+
+def turns(case: Case) -> float:
+    """Turns of the loops of a case, all blocks together; of kernels without a loop blocks."""
+    p, name = case, str(case["case"])
+    if name.startswith("matmul"):
+        m, n, k, bk = (int(p[key]) for key in ("m", "n", "k", "bk"))
+        return -(-m // int(p.get("bm", m))) * (n // int(p.get("bn", n))) * k // bk
+    if name.startswith("attention"):
+        tokens, bm, bn = int(p.get("tokens", p.get("keys", 0))), int(p["bm"]), int(p["bn"])
+        blocks = int(p["heads"]) * tokens // bm if "heads" in p else 1
+        return 3 * blocks * tokens // bn
+    if name.startswith("decode a"):
+        return 3 * int(p["sequences"]) * int(p["keys"]) // int(p["bn"])
+    if name.startswith("gemv"):
+        return int(p["n"]) // int(p["bn"]) * int(p["k"]) // int(p["bk"])
+    if name.startswith("transpose"):
+        return (int(p["n"]) // int(p["block"])) ** 2
+    if "cols" in p:
+        return 2 * int(p.get("rows", 1))
+    return int(p["n"]) // int(p["block"]) if "block" in p else 10 * LONG
+
+
+def _matmul(x: Any, w: Any, y: Any, p: Params, group: int = 8) -> Launch:
+    (m, k), n = x.shape, w.shape[1]
+    bm, bn, bk = (p.get(key, default) for key, default in (("bm", m), ("bn", n), ("bk", k)))
+    grid = (-(-m // bm) * (n // bn),)
+    kernel = _kernels().matmul_blocks[grid]
+    return lambda: kernel(x, w, y, m, n, k, bm, bn, bk, group, p["stages"], num_warps=p["warps"])
+
+
+def matmul(torch: Any, p: Params) -> list[Launch]:
+    """A product of two matrices."""
+    m, n, k = (p[key] for key in "mnk")
+    x, w, y = torch.zeros(m, k), torch.zeros(k, n), torch.zeros(m, n)
+    return [_matmul(x, w, y, p, p.get("group", 1))]
+
+
+def attention(torch: Any, p: Params) -> list[Launch]:
+    """Attention of all heads to all tokens."""
+    tokens, heads = p.get("tokens", p.get("keys")), p.get("heads", 1)
+    q, k, v, o = (torch.zeros(heads, tokens, 128) for _ in range(4))
+    grid = (tokens // p["bm"] if "heads" in p else 1, heads)
+    causal = p.get("causal", False)
+    kernel = _kernels().attend[grid]
+    return [
+        lambda: kernel(
+            q, k, v, o, tokens, SCALE, 128, p["bm"], p["bn"], causal, p["stages"], num_warps=p["warps"]
+        )
+    ]
+
+
+def decode_attention(torch: Any, p: Params) -> list[Launch]:
+    """Attention of one token of each sequence."""
+    n, keys, group = p["sequences"], p["keys"], p["group"]
+    q, o = torch.zeros(n, group, 128), torch.zeros(n, group, 128)
+    k, v = torch.zeros(n, keys, 128), torch.zeros(n, keys, 128)
+    kernel = _kernels().decode_attend[(n,)]
+    return [lambda: kernel(q, k, v, o, keys, SCALE, 128, group, p["bn"], p["stages"], num_warps=4)]
+
+
+def by_rows(name: str, others: int) -> Callable[[Any, Params], list[Launch]]:
+    """A kernel that takes a row a block, beside ``others`` vectors of weights."""
+
+    def problem(torch: Any, p: Params) -> list[Launch]:
+        rows, cols = p.get("rows", 1), p["cols"]
+        x, o = torch.zeros(rows, cols), torch.zeros(rows, cols)
+        weights = [torch.zeros(cols) for _ in range(others)]
+        kernel = getattr(_kernels(), name)[(rows,)]
+        block = 1 << (cols - 1).bit_length()
+        return [lambda: kernel(x, *weights, o, cols, block, num_warps=p["warps"])]
+
+    return problem
+
+
+def vector_add(torch: Any, p: Params) -> list[Launch]:
+    """A sum of two vectors."""
+    n, block = p["n"], p["block"]
+    x, y, o = (torch.zeros(n, dtype="f32") for _ in range(3))
+    kernel = _kernels().vadd[(-(-n // block),)]
+    return [lambda: kernel(x, y, o, n, block, num_warps=8 if n == block else 4)]
+
+
+def silu_mul(torch: Any, p: Params) -> list[Launch]:
+    """A gated activation."""
+    n, block = p["n"], p["block"]
+    x, y, o = (torch.zeros(n) for _ in range(3))
+    kernel = _kernels().silu_mul[(-(-n // block),)]
+    return [lambda: kernel(x, y, o, n, block)]
+
+
+def transpose(torch: Any, p: Params) -> list[Launch]:
+    """A matrix turned round."""
+    n, block = p["n"], p["block"]
+    x, o = torch.zeros(n, n), torch.zeros(n, n)
+    kernel = _kernels().transpose_blocks[(n // block, n // block)]
+    return [lambda: kernel(x, o, n, n, block, num_warps=8)]
+
+
+def gemv(torch: Any, p: Params) -> list[Launch]:
+    """A matrix times a vector."""
+    n, k = p["n"], p["k"]
+    w, x, o = torch.zeros(n, k), torch.zeros(k), torch.zeros(n)
+    kernel = _kernels().gemv_rows[(n // p["bn"],)]
+    return [lambda: kernel(w, x, o, k, p["bn"], p["bk"], p["stages"], num_warps=4)]
+
+
+def layer(torch: Any, p: Params) -> list[Launch]:
+    """A decoder layer of these kernels alone, on one of ``tp`` shards: decode of ``batch``, or prefill."""
+    like, tp, kernels = SIZES[p["model"]], p["tp"], _kernels()
+    hidden = like["hidden"]
+    heads, kv_heads, ffn = (like[key] // tp for key in ("heads", "kv_heads", "ffn"))
+    decode = "batch" in p
+    t = p["batch"] if decode else p["tokens"]
+    wide = 1 << (hidden - 1).bit_length()
+    pair = p if decode else {**p, "bn": 128}
+
+    def made(*shape: int) -> Any:
+        return torch.zeros(*shape)
+
+    weights = [
+        made(hidden, (heads + 2 * kv_heads) * 128), made(heads * 128, hidden),
+        made(hidden, ffn), made(hidden, ffn), made(ffn, hidden),
+    ]  # fmt: skip
+    x, normed, scale, at = made(t, hidden), made(t, hidden), made(hidden), made(t, heads * 128)
+    qkv, r, g, u, a, y = (made(t, n) for n in (weights[0].shape[1], hidden, ffn, ffn, ffn, hidden))
+    if decode:
+        middle = decode_attention(
+            torch, {"sequences": t * kv_heads, "keys": p["kv"], "group": 16, "bn": 64, "stages": 3}
+        )
+    else:
+        middle = attention(
+            torch,
+            {"heads": heads, "tokens": t, "causal": True, "bm": 128, "bn": 64, "stages": 2, "warps": 8},
+        )
+    norm, silu = kernels.rmsnorm_rows[(t,)], kernels.silu_mul[(-(-t * ffn // 2048),)]
+    return [
+        lambda: norm(x, scale, normed, hidden, wide, num_warps=8),
+        _matmul(normed, weights[0], qkv, p),
+        *middle,
+        _matmul(at, weights[1], r, p),
+        lambda: norm(r, scale, normed, hidden, wide, num_warps=8),
+        _matmul(normed, weights[2], g, pair),
+        _matmul(normed, weights[3], u, pair),
+        lambda: silu(g, u, a, t * ffn, 2048),
+        _matmul(a, weights[4], y, p),
+    ]
+
+
+PROBLEMS: dict[str, Callable[[Any, Params], list[Launch]]] = {
+    "matmul f16": matmul,
+    "attention f16 d128": attention,
+    "decode attention f16 d128": decode_attention,
+    "vector add f32": vector_add,
+    "softmax f16": by_rows("softmax_rows", 0),
+    "rmsnorm f16": by_rows("rmsnorm_rows", 1),
+    "layernorm f16": by_rows("layernorm_rows", 2),
+    "silu mul f16": silu_mul,
+    "transpose f16": transpose,
+    "gemv f16": gemv,
+    "decode": layer,
+    "prefill": layer,
+}

@@ -1,0 +1,134 @@
+"""The machine h100: figures of measured rows, whole grids, and errors that are added up right."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+import kernbench as kb
+from kernbench.data_files import data_dir
+from kernbench.user_modules import load_file
+from kernbench.validation import h100, validate
+from kernbench.validation.table_file import cases, lines_of, read
+from tools.gpu.figures import Measured
+from tools.gpu.figures import read as measured_rows
+
+CONFIGS = Path(str(data_dir("configs")))
+ASSUMED = {"pe_math.reduce.within, latency", "pe_math.reduce.within, rate"}
+"""Figures that the machine does not take from its rows, and says so."""
+
+
+def said(key: str, spec: Any) -> float:
+    """The machine's figure for one of a GPU's, in the unit of that."""
+    pe, wires = spec["blocks"]["gpu"]["parts"]["pe"], spec["wires"]
+    hbm, cache = spec["blocks"]["gpu"]["parts"]["hbm"], spec["memory"]["cache"]
+    ghz = pe["clock"]["ghz"]
+    name, _, what = key.removeprefix("pe_math.cycles.").partition(", ")
+    if key.startswith("pe_math.cycles."):
+        reduced = name in ("sum", "max")
+        pair = pe["pe_math"]["reduce"]["across"] if reduced else pe["pe_math"]["cycles"][name]
+        return float(pair[what == "rate"])
+    return float({
+        "clock.ghz": ghz,
+        "clock.loaded_ghz": pe["clock"]["loaded_ghz"],
+        "launch.ns, 1 blocks": spec["parts"]["host.cpu"]["launch_ns"],
+        "launch.ns, 132 blocks": spec["parts"]["host.cpu"]["launch_ns"]
+        + 131 * spec["blocks"]["gpu"]["parts"]["m_cpu"]["overhead_ns"],
+        "memory.cache.hit": cache["hit_ns"] * ghz,
+        "memory.latency": (cache["hit_ns"] + hbm["access_ns"]) * ghz,
+        "memory.gbs": hbm["channel_gbs"],
+        "memory.cache.gbs": cache["gbs"],
+        "memory.cache.capacity, least": float(cache["capacity"].split()[0]),
+        "pe.links.dma_gbs": wires["way"]["gbs"],
+        "pe.links.dma_gbs, stores": wires["stores"]["gbs"],
+        "pe_gemm.fixed": pe["pe_gemm"]["fixed_cycles"],
+        "pe_gemm.macs_per_cycle": pe["pe_gemm"]["macs_per_cycle"],
+        "pe_gemm.smallest.fixed": pe["pe_gemm"]["smallest"]["fixed"],
+        "pe_gemm.smallest.macs_per_cycle": pe["pe_gemm"]["smallest"]["macs"],
+        "pe_dma.issue.iteration": pe["pe_dma"]["issue"]["iteration_cycles"],
+        "pe_dma.issue.bytes_per_cycle": pe["pe_dma"]["issue"]["bytes_per_cycle"],
+    }[key])  # fmt: skip
+
+
+def test_figures_are_those_of_the_calibration_rows() -> None:
+    spec = yaml.safe_load((CONFIGS / "topologies" / "zoo" / "h100.yaml").read_text(encoding="utf-8"))
+    figures = Measured(measured_rows(CONFIGS / "validation" / "h100_calibration.csv")).figures()
+    compared = [one for one in figures if one.key not in ASSUMED and not one.key.startswith("energy.")]
+    compared = [one for one in compared if not one.key.startswith("launch.ns, 1320")]
+    assert len(compared) > 25
+    for one in compared:
+        assert said(one.key, spec) == pytest.approx(one.value, rel=0.015, abs=0.01), one.key
+
+
+def test_no_row_is_for_calibration_and_for_judging() -> None:
+    tables = {str(line["table"]) for line in lines_of("h100_rows.csv")}
+    assert tables == {"one block", "kernel", "own layer"}
+
+
+def test_a_grid_runs_whole_and_right_on_132_pes() -> None:
+    name = load_file(str(CONFIGS / "validation" / "h100_kernels.py"), "kernels")
+    kernels = __import__(name)
+    rnd = np.random.default_rng(1)
+    a, b = (rnd.standard_normal(shape).astype(np.float16) for shape in ((192, 64), (64, 352)))
+    done = kb.run_kernel(
+        kernels.matmul_blocks[(12 * 11,)], a, b, out=np.zeros((192, 352), np.float16), M=192, N=352, K=64,
+        BM=16, BN=32, BK=32, GROUP=4, STAGES=3, topology="h100", store="memory:",
+    )  # fmt: skip
+    np.testing.assert_allclose(done.output, a.astype(np.float32) @ b.astype(np.float32), rtol=2e-2, atol=2e-2)
+    assert done.run.launches[0]["pes"] == 132
+
+
+def test_errors_are_added_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    def of(shape: int, *times: tuple[float, float]) -> list[h100.Found]:
+        return [({"m": shape, "n": 1, "k": 1}, measured, ours) for measured, ours in times]
+
+    rows = [
+        *of(1, (1.0, 1.1), (2.0, 1.0), (3.0, 3.3), (4.0, 4.0)),
+        *of(2, (10.0, 10.0), (20.0, 20.0), (30.0, 30.0), (40.0, 40.0)),
+    ]
+    monkeypatch.setattr(h100, "_found", lambda kind, short: iter(rows))
+
+    def said(what: str) -> float:
+        return h100.spread({"of": "x", "what": what, "short": True})
+
+    assert said("median") == pytest.approx(0.0)
+    assert said("worst") == pytest.approx(50.0)
+    assert said("90th") == pytest.approx(10 + 0.3 * 40)
+    assert said("tau") == pytest.approx((27 - 1) / 28)
+    assert said("tau in a shape") == pytest.approx((4 / 6 + 1) / 2)
+    assert said("loss") == pytest.approx((100 + 0) / 2)
+
+
+def test_short_cases_are_there_for_each_kind() -> None:
+    short = {}
+    for group in read("h100").groups:
+        if group.measure == "us":
+            found = [case for _, _, case in cases(group)]
+            kind = str(group.settings["set"])
+            short[kind] = short.get(kind, 0) + sum(not h100.is_long(case) for case in found)
+            assert all(str(case["case"]) in h100.PROBLEMS for case in found)
+    assert {kind for kind, count in short.items() if not count} == {"layers"}
+
+
+def test_a_case_takes_what_its_launches_take() -> None:
+    params = json.dumps({"rows": 8, "cols": 1024, "warps": 4})
+    alone = h100.us({"case": "softmax f16", "params": params})
+    assert 1.0 < alone < 2.5
+
+
+def test_short_cases_keep_what_the_page_says() -> None:
+    page = (CONFIGS.parent / "docs" / "reference" / "validation.md").read_text(encoding="utf-8")
+    report = validate("h100", short=True)
+    assert len(report.rows) > 50
+    shown = [row for row in report.rows if "for 9 in 10" not in row.limit]
+    for row in shown:
+        verdict = row.verdict if row.verdict == "within" else f"**{row.verdict}**"
+        assert f"| {row.row} |" in page
+        assert f"| {row.basis} | {verdict} |" in next(
+            line for line in page.splitlines() if f"| {row.row} |" in line
+        ), row.row
