@@ -44,23 +44,27 @@ class VectorClock:
     are never asked, as accesses of two threads to the same bytes are rare.
     """
 
-    __slots__ = ("_before", "_epochs", "_joins", "over")
+    __slots__ = ("_before", "_epochs", "_joins", "_whole", "over")
 
     def __init__(
-        self, over: frozenset[ThreadKey], before: VectorClock | None = None, joins: Sequence[_Join] = ()
+        self, over: frozenset[int], before: VectorClock | None = None, joins: Sequence[_Join] = ()
     ) -> None:
         self.over = over
-        """Threads that had ended before this one began."""
+        """Launches that had ended on all of their PEs before this thread began: most are asked about."""
         self._before = before
         self._joins = joins
         self._epochs: dict[ThreadKey, int] | None = None
+        self._whole = over
+        """Once epochs are known, all launches that had ended on all of their PEs; they have no epochs."""
 
     def of(self, thread: ThreadKey) -> int:
         """The last epoch of ``thread`` that comes before, 0 for none."""
-        kernel = (thread[0], thread[1][:3])  # all blocks of one that is over
-        if kernel in self.over:
+        if thread[0] in self.over:
             return END
         known = self._all()
+        if thread[0] in self._whole:
+            return END
+        kernel = (thread[0], thread[1][:3])  # all blocks of one that is over
         return END if known.get(kernel) == END else known.get(thread, 0)
 
     def _all(self) -> dict[ThreadKey, int]:
@@ -79,13 +83,16 @@ class VectorClock:
                 open_ += missing
                 continue
             known = {} if one._before is None else {**one._before._all()}
+            whole = one.over if one._before is None else one._before._whole
             for join in one._joins:
-                for thread, epoch in join.clock._all().items():
-                    if thread[0] >= join.floor and epoch > known.get(thread, 0):
+                theirs = join.clock._all()
+                if not join.clock._whole <= whole:  # most are the same, and take no memory of their own
+                    whole |= join.clock._whole
+                    known = {thread: epoch for thread, epoch in known.items() if thread[0] not in whole}
+                for thread, epoch in (*theirs.items(), (join.thread, join.epoch)):
+                    if thread[0] >= join.floor and thread[0] not in whole and epoch > known.get(thread, 0):
                         known[thread] = epoch
-                if join.epoch > known.get(join.thread, 0):
-                    known[join.thread] = join.epoch
-            one._epochs, one._before, one._joins = known, None, ()
+            one._epochs, one._before, one._joins, one._whole = known, None, (), whole
         assert self._epochs is not None
         return self._epochs
 
@@ -269,8 +276,13 @@ class RaceDetector:
         if clock is None:
             last = [self._last.get(other) for other in sorted(self._targets[launch])]
             before = [one for one in last if one is not None and floor <= one.key[0] < launch]
-            joins = [_Join(one.key, END, one.clock, floor) for one in before]
-            clock = self._beginnings[launch] = VectorClock(frozenset(one.key for one in before), joins=joins)
+            mine = self._targets[launch]
+            over = frozenset(n for n in range(floor, launch) if self._targets[n] <= mine)
+            # One that is over on all of its PEs has an entry of its own, and its threads have none.
+            clocks = {id(one.clock): one for one in before if one.key[0] in over}
+            joins = [_Join(one.key, END, one.clock, floor) for one in before if one.key[0] not in over]
+            joins += [_Join(one.key, END, one.clock, floor) for one in clocks.values()]
+            clock = self._beginnings[launch] = VectorClock(over, joins=joins)
         thread = Thread((launch, location), clock, floor)
         self._threads.setdefault(launch, []).append(thread)
         self._begun(thread)
