@@ -34,7 +34,7 @@ cdef class CachedSlice(HbmSlice):
     cdef readonly CacheUse use, total
     cdef Doubles served_by, asked_bytes
     cdef bint asks
-    cdef readonly Words cached_rows, dealt_rows
+    cdef readonly Words outcomes, dealt_rows
 
     @cython.locals(number=Py_ssize_t, done=double, channel=Server)
     cpdef object request(self, Packet packet, long long flit, double time, double begun, double inside)

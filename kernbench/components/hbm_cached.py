@@ -80,6 +80,9 @@ class CachedSlice(HbmSlice):
     to memory at once.
     """
 
+    outcomes_for = "CacheUse"
+    """The table that has its ``outcomes``."""
+
     def __init__(self, node: Node, system: System) -> None:
         super().__init__(node, system)
         part = next(
@@ -125,7 +128,7 @@ class CachedSlice(HbmSlice):
         self.asks = False
         self.dealt_rows = Words(3)
         """Bytes that a traced transaction had moved by a channel: its number, that of the channel, bytes."""
-        self.cached_rows = Words(11)
+        self.outcomes = Words(11)
         """Of each transaction that was traced here: see :meth:`depart`."""
 
     @property
@@ -332,7 +335,7 @@ class CachedSlice(HbmSlice):
             if server is not self and server is not self.cache:
                 own = packet.last_bytes if transaction.is_write else transaction.nbytes
                 missed = max(0.0, done - self.access_ns - inside - behind - own / self.gbs)
-            rows = self.cached_rows
+            rows = self.outcomes
             rows.integer(transaction.id)
             rows.integer(self.cache.index)
             rows.integer(use.hits)
@@ -346,9 +349,9 @@ class CachedSlice(HbmSlice):
             rows.number(missed)
         return behind
 
-    def counted(self) -> tuple[int, ...]:
+    def counted(self) -> list[tuple[int, ...]]:
         """The cache's index, and what all transactions made of it, as rows have it."""
         use: CacheUse = self.total
         moved = use.misses * self.burst_bytes, use.written_back * self.burst_bytes
         counts = use.hits, use.misses, use.again, use.merged, use.writes, use.evictions
-        return (self.cache.index, *counts, *moved)
+        return [(self.cache.index, *counts, *moved)]

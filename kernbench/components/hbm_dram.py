@@ -110,6 +110,9 @@ class DramSlice(HbmSlice):
     The address bits above those of a flit choose the channel; the rest is split by the address map.
     """
 
+    outcomes_for = "RowUse"
+    """The table that has its ``outcomes``."""
+
     def __init__(self, node: Node, system: System) -> None:
         super().__init__(node, system)
         self.figures = json.loads(str(node.properties["dram"]))

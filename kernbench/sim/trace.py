@@ -104,8 +104,8 @@ class TraceRecorder(Instrument):
             "Hop": found,
             "WaitedFor": waits,
             "Dealt": _dealt(rows, numbers, order, names, used),
-            "RowUse": _row_use(ids, names, used),
-            "CacheUse": _cache_use(ids, names, used),
+            "RowUse": _outcomes(ids, names, used, "RowUse", _OF_ROWS, ("row_ns", "refresh_ns")),
+            "CacheUse": _outcomes(ids, names, used, "CacheUse", _OF_CACHES, ("miss_ns",)),
         }
 
 
@@ -278,62 +278,38 @@ def _fetched(ended: Any, count: int, used: Sequence[Server]) -> tuple[Any, Any, 
     return keys[known] // count, keys[known] % count, sums[known]
 
 
-_ROW_COUNTS = ("hits", "misses", "conflicts", "refreshes")
-
-
-def _row_use(ended: Any, names: Sequence[str], used: Sequence[Server]) -> Columns:
-    """The table RowUse: how transactions found the rows of DRAM, then the run's totals."""
-    slices: list[Any] = [r for r in used if hasattr(r, "outcomes")]
-
-    def column(number: int, type_: str) -> Any:
-        return np.concatenate(
-            [np.zeros(0, type_), *(np.frombuffer(s.outcomes.column(number, type_), type_) for s in slices)]
-        )
-
-    txn, place = column(0, "q"), column(1, "q")
-    order = np.lexsort((place, txn))
-    order = order[np.isin(txn[order], ended)]
-    totals = np.array([row for s in slices for row in s.counted()], np.int64).reshape(-1, 5)
-    times = [column(6, "d")[order], column(7, "d")[order]]
-    sums = [np.bincount(place[order], of, len(names))[totals[:, 0]] for of in times]
-    return {
-        "txn": np.concatenate([txn[order], np.full(len(totals), -1)]),
-        "resource": coded(names, np.concatenate([place[order], totals[:, 0]])),
-        **{
-            name: np.concatenate([column(2 + i, "q")[order], totals[:, 1 + i]])
-            for i, name in enumerate(_ROW_COUNTS)
-        },
-        "row_ns": np.concatenate([times[0], sums[0]]),
-        "refresh_ns": np.concatenate([times[1], sums[1]]),
-    }
-
-
-_CACHE_COUNTS = (
+_OF_ROWS = ("hits", "misses", "conflicts", "refreshes")
+_OF_CACHES = (
     "hits", "misses", "again", "merged", "writes", "evictions", "fetched_bytes", "written_bytes",
 )  # fmt: skip
 
 
-def _cache_use(ended: Any, names: Sequence[str], used: Sequence[Server]) -> Columns:
-    """The table CacheUse: what transactions made of caches, then the run's totals."""
-    cached: list[Any] = [r for r in used if hasattr(r, "cached_rows")]
+def _outcomes(
+    ended: Any,
+    names: Sequence[str],
+    used: Sequence[Server],
+    table: str,
+    counts: Sequence[str],
+    ns: Sequence[str],
+) -> Columns:
+    """``table``: what transactions met in memories that have ``outcomes`` for it, then the run's totals."""
+    memories: list[Any] = [r for r in used if getattr(r, "outcomes_for", "") == table]
 
     def column(number: int, type_: str) -> Any:
-        of = (np.frombuffer(s.cached_rows.column(number, type_), type_) for s in cached)
+        of = (np.frombuffer(m.outcomes.column(number, type_), type_) for m in memories)
         return np.concatenate([np.zeros(0, type_), *of])
 
-    txn, place, missed = column(0, "q"), column(1, "q"), column(10, "d")
+    txn, place = column(0, "q"), column(1, "q")
     order = np.lexsort((place, txn))
     order = order[np.isin(txn[order], ended)]
-    totals = np.array([s.counted() for s in cached], np.int64).reshape(-1, 1 + len(_CACHE_COUNTS))
-    sums = np.bincount(place[order], missed[order], len(names))[totals[:, 0]]
+    totals = np.array([row for m in memories for row in m.counted()], np.int64).reshape(-1, 1 + len(counts))
+    times = [column(2 + len(counts) + i, "d")[order] for i in range(len(ns))]
+    sums = [np.bincount(place[order], of, len(names))[totals[:, 0]] for of in times]
     return {
         "txn": np.concatenate([txn[order], np.full(len(totals), -1)]),
         "resource": coded(names, np.concatenate([place[order], totals[:, 0]])),
-        **{
-            name: np.concatenate([column(2 + i, "q")[order], totals[:, 1 + i]])
-            for i, name in enumerate(_CACHE_COUNTS)
-        },
-        "miss_ns": np.concatenate([missed[order], sums]),
+        **{n: np.concatenate([column(2 + i, "q")[order], totals[:, 1 + i]]) for i, n in enumerate(counts)},
+        **{n: np.concatenate([times[i], sums[i]]) for i, n in enumerate(ns)},
     }
 
 
