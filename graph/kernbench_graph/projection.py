@@ -98,7 +98,10 @@ class Projection:
         for column in table.columns:
             if column.to:
                 keys = self._table(column.to)[SCHEMA.table(column.to).key].combine_chunks()
-                rows = rows.filter(pc.is_in(rows[column.name], value_set=keys))
+                known = pc.is_in(rows[column.name], value_set=keys)
+                if column.absent is not None:  # it refers to none
+                    known = pc.or_(known, pc.equal(rows[column.name], column.absent))
+                rows = rows.filter(known)
         return rows
 
     def _has(self, table: str) -> bool:
