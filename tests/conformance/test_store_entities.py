@@ -21,8 +21,15 @@ PAIRS = [(source, rel.type, target) for rel in SCHEMA.relationships for source, 
 @pytest.fixture
 def kept(store: GraphStore) -> GraphStore:
     """A store with a run that has a relationship between every pair of labels."""
-    one = {"kernel": "gemm", "rank": None, "pe_ns": 1.0, "pe_times": {}, "t_start": 0.0, "t_done": 7.0}
-    launches = [{**one, "launch": number} for number in range(2)]
+    one = {
+        "kernel": "gemm",
+        "rank": None,
+        "pe_ns": 1.0,
+        "pe_times": {"r0": {}},
+        "t_start": 0.0,
+        "t_done": 7.0,
+    }
+    launches = [{**one, "launch": 0}, {**one, "launch": 1, "follows": 0}]
     run, topology = sample(id="a", params={"m": 4}, tags=["x"], launches=launches)
     tables = dict(run.tables)
     (launch,) = tables["Launch"].to_pylist()
@@ -46,6 +53,12 @@ def kept(store: GraphStore) -> GraphStore:
     made = {"hits": 1, "misses": 2, "again": 0, "merged": 0, "writes": 0, "evictions": 0}
     moved = {"resource": "hbm.pc0", "fetched_bytes": 512, "written_bytes": 0, "miss_ns": 3.0}
     tables["CacheUse"] = table("CacheUse", [{"txn": txn, **made, **moved} for txn in (0, -1)])
+    spans = {"from_ns": 1.0, "to_ns": 3.0, "period_ns": 1.0, "before_ns": 1.0}
+    tables["Repeat"] = table(
+        "Repeat", [{"number": 0, "kind": "repeat", "name": "layer", "simulated": 3, "times": 2, **spans}]
+    )
+    use = {"bytes": 256, "busy_ns": 1.0, "wait_ns": 0.0, "transactions": 1}
+    tables["Beyond"] = table("Beyond", [{"repeat": 0, "resource": "hbm", "like": "hbm", **use}])
     tables["Dealt"] = table("Dealt", [{"txn": 0, "resource": "hbm.pc0", "bytes": 256}])
     store.keep(RunRecord(run.info, tables), topology)
     add_to(store, "a")
