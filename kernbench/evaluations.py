@@ -179,6 +179,4 @@ def resolve(name: str) -> EvaluationSpec:
         )
     if any(name == one.name for one in benches.list_all()):
         raise UsageError(f"'{name}' is a bench, a single run; run 'kernbench run {name}'")
-    raise UsageError(
-        f"no evaluation is called '{name}'; {suggestion(name, known)}there are {', '.join(known)}"
-    )
+    raise UsageError(f"no evaluation '{name}'; {suggestion(name, known)}available: {', '.join(known)}")

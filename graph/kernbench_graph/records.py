@@ -81,6 +81,6 @@ def resolve_ref(ref: str, ids: Sequence[str]) -> str:
 
 def _listing(ids: Sequence[str]) -> str:
     if not ids:
-        return "the store holds no runs that can be read; keep one first"
+        return "the store holds no runs that can be read; run a bench first"
     newest = ", ".join(reversed(ids[-8:]))
     return f"the store holds {len(ids)}: {newest}{', ...' if len(ids) > 8 else ''} (newest first)"

@@ -49,7 +49,7 @@ class Window:
     def check_time(self) -> None:
         """``UsageError`` where there is no time in it."""
         if self.ns <= 0:
-            raise UsageError(f"there is no time in {self.name}; choose another window, or launch run for all")
+            raise UsageError(f"{self.name} is empty; choose another window, or 'run' for all")
 
     def covered(self, times: Floats) -> Floats:
         """ns of the window before each of ``times``."""
@@ -164,7 +164,7 @@ def select(
         begin, end = max(from_ns or 0.0, 0.0), sim_ns if to_ns is None else min(to_ns, sim_ns)
         if not begin < end:
             raise UsageError(
-                f"there is no time from {begin:g} to {end:g} ns; the run goes from 0 to {sim_ns:.3f} ns"
+                f"the time range {begin:g} to {end:g} ns is empty; the run lasts from 0 to {sim_ns:.3f} ns"
             )
         whole = ", ".join(f"{a:.3f} to {b:.3f}" for a, b in spans[:3]) + (", ..." if len(spans) > 3 else "")
         asked = name
@@ -173,7 +173,7 @@ def select(
         accounted = False
         if not spans:
             raise UsageError(
-                f"nothing is there in {name}: {asked} is {whole} ns of the run; "
+                f"nothing in {name}: {asked} is {whole} ns of the run; "
                 "choose a time within it, or --launch run"
             )
     return Window(name, tuple(spans), number, numbers, accounted)

@@ -44,7 +44,7 @@ def annotate(run: str | Run, name: str, values: Mapping[Any, Any], store: Store 
     if not isinstance(name, str) or not name.strip() or len(name) > _LONGEST or not name.isprintable():
         raise UsageError(f"name: {name!r} cannot be a name; give one of 1 to {_LONGEST} printable characters")
     if name in _OWN:
-        raise UsageError(f"name: '{name}' is what questions call a result of theirs; give another name")
+        raise UsageError(f"name: '{name}' is reserved for results of questions; give another name")
     given = run._kept_in() if isinstance(run, Run) and store is None else store
     with borrowed(given) as opened:
         target = run.id if isinstance(run, Run) else run_id(opened, run)
@@ -60,7 +60,7 @@ def _values(store: GraphStore, run: str, values: Mapping[Any, Any]) -> dict[Key,
     if len({isinstance(value, str) for value in found.values()}) > 1:
         raise UsageError("values: some are numbers and some are texts; annotate with each under its own name")
     if len(found) < len(values):
-        raise UsageError("values: a node is among them twice, by two of its names; leave one out")
+        raise UsageError("values: a node is given twice, by two of its names; leave one out")
     return found
 
 

@@ -60,7 +60,7 @@ def compare(
         if old.bench != new.bench and not any_bench:
             raise UsageError(
                 f"run '{old.id}' is of '{old.bench}' and run '{new.id}' of '{new.bench}', two different "
-                "benches; compare them with --any (any_bench=True) if that is meant"
+                "benches; use --any (any_bench=True) to compare them anyway"
             )
         for run in () if any_bench else (old, new):
             if run.info["status"] == "partial":

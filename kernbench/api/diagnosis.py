@@ -113,7 +113,7 @@ def _store(url: str) -> str:
     folder = folder_of(url)
     if folder is not None and not folder.exists():
         check_can_be_written(folder)
-        return f"{url}: empty, will be made by the first run; schema version {SCHEMA_VERSION}"
+        return f"{url}: empty, the first run creates it; schema version {SCHEMA_VERSION}"
     opened = open_store(url)
     try:
         runs = len(opened.runs())
@@ -124,7 +124,7 @@ def _store(url: str) -> str:
                 return f"{url}: reachable, not used yet; the first run makes schema version {SCHEMA_VERSION}"
             return f"{url}: reachable, {kept}, schema version {version}"
         limit = (
-            "" if folder is None or os.access(folder, os.W_OK) else "; read only, no run can be kept there"
+            "" if folder is None or os.access(folder, os.W_OK) else "; read-only, no run can be saved there"
         )
         return f"{url}: {kept}, schema version {SCHEMA_VERSION}{limit}"
     finally:

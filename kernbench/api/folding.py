@@ -43,7 +43,7 @@ def ask_folded(
         columns, rows = fold(result.columns, result.rows, question["folds"])
     notes = list(result.notes)
     if len(result.rows) == asked > limit and len(rows) <= limit:
-        notes.append(f"rows were folded from the first {asked}; there may be more that are alike")
+        notes.append(f"rows were folded from the first {asked}; further rows may fold into these")
     return columns, rows[:limit], notes
 
 

@@ -61,7 +61,7 @@ def tagged(tag: str, store: Store = None) -> list[str]:
         if found := [run.id for run in kept if tag in run.tags]:
             return found
         tags = sorted({one for run in kept for one in run.tags})
-        there = did_you_mean(tag, tags) if tags else "no run of this store has any"
+        there = did_you_mean(tag, tags) if tags else "no run in this store has a tag"
         raise RunNotFoundError(f"no run has the tag '{tag}'; {there}")
 
 

@@ -99,7 +99,7 @@ def _utilisation(run: Run, graph: PropertyGraph, window: Window) -> dict[str, fl
     if run.info["topology_id"] != graph.properties["id"]:
         raise UsageError(
             f"run '{run.id}' was on topology '{run.topology}' (id {run.info['topology_id']}), not on "
-            f"'{graph.properties['name']}' (id {graph.properties['id']}); draw the one that it ran on"
+            f"'{graph.properties['name']}' (id {graph.properties['id']}); draw the topology that it ran on"
         )
     used = run._use_within(window)
     return dict(zip(used["resource"].tolist(), used["utilisation"].tolist(), strict=True))

@@ -145,7 +145,7 @@ def _value(name: str, value: object, where: str) -> Any:
     if callable(item) and getattr(value, "ndim", None) == 0:
         value = item()
     if type(value) not in _TYPES:
-        raise UsageError(f"{where}: column '{name}' is {value!r}; use a text, a number or a truth")
+        raise UsageError(f"{where}: column '{name}' is {value!r}; use a text, a number or a boolean")
     if isinstance(value, float) and not math.isfinite(value):
         raise UsageError(f"{where}: column '{name}' is {value!r}; leave out what is not a number")
     if isinstance(value, int) and not -(2**63) <= value < 2**63:

@@ -117,7 +117,7 @@ class Recording:
     @property
     def discarded(self) -> str:
         """The end of the message of a run that fails: it is not kept."""
-        return "; the run is not kept" if self._store else ""
+        return "; the run is not saved" if self._store else ""
 
     @property
     def traced_any(self) -> bool:
@@ -183,7 +183,7 @@ class Recording:
     def check_instruments(self, run: Run) -> None:
         """Raise what was wrong with the tables of the user's instruments, without which ``run`` is kept."""
         if self._wrong is not None:
-            kept = f"; kept as run {run.id}, without tables of instruments" if run.id else ""
+            kept = f"; saved as run {run.id}, without tables of instruments" if run.id else ""
             self._wrong.kept_run = run
             self._wrong.args = (f"{self._wrong}{kept}",)
             raise self._wrong

@@ -135,10 +135,10 @@ class RunFacts:
         found = self._properties.get("again")
         if found is None:
             raise UsageError(
-                f"the version that kept run '{self.id}' did not note how to re-run it; run its bench first"
+                f"the version that kept run '{self.id}' did not record how to re-run it; run its bench first"
             )
         if not _says_how(found):
-            raise UsageError(f"run '{self.id}' does not say how to re-run it; run its bench first")
+            raise UsageError(f"run '{self.id}' does not record how to re-run it; run its bench first")
         return {"bench": "", "device": None, "components": None, **found}
 
     @property

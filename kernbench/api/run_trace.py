@@ -245,7 +245,7 @@ class RunTrace(RunFacts):
     def _check_traced(self) -> None:
         """``UsageError`` for a run without a trace."""
         if not self.traced:
-            raise UsageError(f"the run of '{self.bench}' has no trace to look into; run it with trace=True")
+            raise UsageError(f"the run of '{self.bench}' has no trace; run it with trace=True")
 
     @cached_property
     def _trace_index(self) -> TraceIndex:
@@ -257,6 +257,6 @@ class RunTrace(RunFacts):
         """The store that has it; ``UsageError`` for a run that was not kept."""
         if self._store is None:
             raise UsageError(
-                f"the run of '{self.bench}' was not kept, so it cannot be asked; run it with trace=True"
+                f"the run of '{self.bench}' was not saved, so it cannot be queried; run it with trace=True"
             )
         return self._store

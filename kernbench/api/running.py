@@ -278,11 +278,11 @@ def _finished(
         if outcome.error is None:
             raise
         # The fault of the program comes first, whatever else went wrong because of it.
-        raise failed(outcome.error, kept=f"; the run is not kept: {lost}") from outcome.error.__cause__
+        raise failed(outcome.error, kept=f"; the run is not saved: {lost}") from outcome.error.__cause__
     if partial:
         _raise_partial(outcome.interrupt, outcome.error, result)
     if outcome.error is not None:
-        kept = f"; kept as run {result.id}" if result.id else ""
+        kept = f"; saved as run {result.id}" if result.id else ""
         launch = getattr(outcome.error, "launch", -1)
         raise RunVerificationError(f"{outcome.error}{kept}", result, launch=launch) from outcome.error
     recording.check_instruments(result)
@@ -334,7 +334,7 @@ def failed(error: KernBenchError, kept: str) -> KernBenchError:
 
 def _raise_partial(interrupt: KeyboardInterrupt | None, error: KernBenchError | None, run: Run) -> NoReturn:
     """Raise what ended a run that is partly kept."""
-    kept = f"; kept as run {run.id}, which is partial"
+    kept = f"; saved as run {run.id}, which is partial"
     if interrupt is not None:
         stopped = KeyboardInterrupt(f"{interrupt}{kept}")
         stopped.kept_run = run  # type: ignore[attr-defined]

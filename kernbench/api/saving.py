@@ -83,8 +83,8 @@ def _type(column: str, values: Sequence[Any]) -> str:
             return type_
     kinds = " and ".join(sorted({type(value).__name__ for value in given})) or "no value in this answer"
     raise UsageError(
-        f"column '{column}' has {kinds}; a question returns numbers, texts, truths, lists or paths in "
-        "a column: return a property, or ask a run that has rows"
+        f"column '{column}' has {kinds}; a column of a question is numbers, texts, booleans, lists "
+        "or paths: return a property, or ask a run that has rows"
     )
 
 

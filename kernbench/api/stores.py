@@ -78,11 +78,13 @@ def check_can_be_written(folder: Path) -> None:
     """``StoreError`` when ``folder`` cannot be written or, where it does not exist, cannot be made."""
     above = next(path for path in (folder.absolute(), *folder.absolute().parents) if os.path.lexists(path))
     if not above.exists():
-        raise StoreError(f"store '{folder}' cannot be made: '{above}' is a link that leads nowhere; mend it")
+        raise StoreError(f"store '{folder}' cannot be made: '{above}' is a broken link; fix it")
     if not above.is_dir():
         raise StoreError(f"store '{folder}' cannot be made: '{above}' is a file; name another folder")
     if not os.access(above, os.W_OK):
-        raise StoreError(f"store '{folder}' cannot be written: no writing to '{above}'; name another folder")
+        raise StoreError(
+            f"store '{folder}' cannot be written: no write permission for '{above}'; name another folder"
+        )
 
 
 @contextmanager

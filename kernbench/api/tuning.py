@@ -138,7 +138,7 @@ def tune(
         raise UsageError(f"goal is '{goal}', expected one of {', '.join(TUNING_GOALS)}")
     program = program_of(bench, params or {})
     if program.settings:
-        raise UsageError(f"parameter '{next(iter(program.settings))}' is what tune looks for; leave it out")
+        raise UsageError(f"parameter '{next(iter(program.settings))}' is chosen by tune; leave it out")
     options = RunOptions(
         verify=verify, device=device, tags=tags, max_ns=max_ns, max_events=max_events, timeout=timeout
     )

@@ -88,7 +88,7 @@ def what_if(
 
     wanted = {where: _speed(where, speed) for where, speed in (changes or {}).items()}
     if not wanted and not topo:
-        raise UsageError("no changes; say what is faster, such as {'kind:router_mesh': 2.0}")
+        raise UsageError("no changes; name what is faster, such as {'kind:router_mesh': 2.0}")
     if topo and not rerun:
         raise UsageError("a change of a topology key cannot be estimated; leave out rerun=False (--no-rerun)")
     with borrowed(store) as opened:
@@ -248,7 +248,7 @@ def _open(run: str, store: GraphStore) -> tuple[Run, PropertyGraph]:
     graph = kept_topology(record.spec)
     if graph.properties["id"] != record.id:
         raise UsageError(
-            f"the topology of run '{kept.id}' is compiled otherwise by this version; re-run it first"
+            f"the topology of run '{kept.id}' compiles differently in this version; re-run it first"
         )
     return kept, graph
 

@@ -203,6 +203,4 @@ def resolve(identifier: str) -> BenchSpec:
     by_name = {spec.name: spec for spec in benches}
     if text in by_name:
         return by_name[text]
-    raise UsageError(
-        f"no bench is called '{text}'; {suggestion(text, by_name)}there are {', '.join(by_name)}"
-    )
+    raise UsageError(f"no bench '{text}'; {suggestion(text, by_name)}available: {', '.join(by_name)}")

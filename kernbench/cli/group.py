@@ -111,7 +111,7 @@ class LazyGroup(_WithExamples, click.Group):
         if name.startswith("-"):
             raise click.NoSuchOption(name, ctx=ctx)
         raise click.UsageError(
-            f"no command '{name}'; {self._meant(ctx, name)}there are {', '.join(self.entries)}", ctx
+            f"no command '{name}'; {self._meant(ctx, name)}available: {', '.join(self.entries)}", ctx
         )
 
     def _meant(self, ctx: click.Context, name: str) -> str:

@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         kept = getattr(stop, "kept_run", None) is not None
         keeps = not kept and next((arg for arg in args if not arg.startswith("-")), "") in ("run", "traffic")
         stood = f" {stop}" if str(stop) else ""
-        return _report(f"interrupted{stood}{'; nothing was kept' if keeps else ''}", INTERRUPTED)
+        return _report(f"interrupted{stood}{'; nothing was saved' if keeps else ''}", INTERRUPTED)
     except (Exception, GeneratorExit) as error:
         from kernbench.errors import ConfigError, DeadlockError
 

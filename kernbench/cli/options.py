@@ -27,7 +27,7 @@ def store_option(function: Function) -> Function:
     return click.option(
         "--store",
         metavar="URL",
-        help="Where runs are kept: a folder, memory: or neo4j://HOST:7687  [default: $KERNBENCH_STORE or "
+        help="Where runs are saved: a folder, memory: or neo4j://HOST:7687  [default: $KERNBENCH_STORE or "
         ".kernbench]",
     )(function)
 
@@ -39,7 +39,7 @@ def queries_option(function: Function) -> Function:
         multiple=True,
         metavar="DIR",
         type=click.Path(exists=True, file_okay=False),
-        help="A folder with questions of your own, as <topic>/<name>.yaml; may be repeated. "
+        help="A folder with your own questions, as <topic>/<name>.yaml; may be repeated. "
         "$KERNBENCH_QUERIES names further ones.",
     )(function)
 
@@ -53,7 +53,7 @@ def moved_option(option: str, now: str) -> Callable[[Function], Function]:
     def refuse(ctx: click.Context, _param: click.Parameter, value: str | None) -> None:
         if value is not None:
             new = now.format(command=ctx.command_path, value=value)
-            raise click.UsageError(f"{option} is gone; write '{new}'", ctx)
+            raise click.UsageError(f"{option} was removed; write '{new}'", ctx)
 
     name = f"moved_{option.strip('-')}"  # an argument may have the option's name
     return click.option(option, name, hidden=True, expose_value=False, callback=refuse)
@@ -165,7 +165,7 @@ def change_options(function: Function) -> Function:
     components = click.option(
         "--components",
         metavar="FILE",
-        help="A file of 'impl: module:Class' lines beside the topology's own components_file.",
+        help="A file of 'impl: module:Class' lines, in addition to the topology's components_file.",
     )
     return topo(components(fault_option(function)))
 
@@ -202,7 +202,7 @@ def limit_options(function: Function) -> Function:
 def kept_options(function: Function) -> Function:
     """``--tag``, ``--no-trace``, ``--detail``, as ``tags no_trace detail``: whether and how a run is kept."""
     tag = click.option(
-        "--tag", "tags", multiple=True, metavar="TAG", help="Mark the kept run; may be repeated."
+        "--tag", "tags", multiple=True, metavar="TAG", help="Tag of the saved run; may be repeated."
     )
     no_trace = click.option("--no-trace", is_flag=True, help="Do not record a trace; times are the same.")
     return tag(no_trace(detail_option(function)))
@@ -225,7 +225,7 @@ def details_option(function: Function) -> Function:
     return click.option(
         "--details",
         is_flag=True,
-        help="Show how close launches, PEs and operations came to what the hardware allows.",
+        help="Show how close launches, PEs and operations came to the limits of the hardware.",
     )(function)
 
 
@@ -237,7 +237,7 @@ def executor_options(function: Function) -> Function:
     )  # fmt: skip
     executor = click.option(
         "--executor", type=click.Choice(["local", "dask"]),
-        help="Processes of this machine, or a Dask cluster (kernbench[dask]).  [default: local; dask with "
+        help="Processes of this computer, or a Dask cluster (kernbench[dask]).  [default: local; dask with "
         "--scheduler]",
     )  # fmt: skip
     scheduler = click.option(

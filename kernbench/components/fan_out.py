@@ -66,6 +66,7 @@ class FanOut(Component, ABC):
     def waiting(self) -> list[str]:
         """Launches with answers missing."""
         return [
-            f"{self.resource} waits for {missing} answers to {self._launches[i][0].correlation_id}"
+            f"{self.resource} waits for {missing} answer{'' if missing == 1 else 's'} "
+            f"to {self._launches[i][0].correlation_id}"
             for i, missing in self._open.items()
         ]

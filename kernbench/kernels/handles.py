@@ -139,10 +139,11 @@ class TensorHandle:
     def data(self) -> Array:
         """The value as a read-only array; :class:`PendingValueError` on a pending handle."""
         if self.pending:
-            raise PendingValueError(
-                f"{self._tl._place()}: the result of tl.{self.origin} is pending: it has no numbers while "
-                "time is simulated; branch on loaded data, or run with --verify-data and read it on the host"
+            problem = (
+                f"the result of tl.{self.origin} is pending: it has no value while time is simulated; "
+                "branch on loaded data, or run with --verify-data and read it on the host"
             )
+            raise PendingValueError(f"{self._tl._place()}: {problem}", problem)
         if callable(self._value):
             self._value = self._value()
         assert self._value is not None  # it is not pending

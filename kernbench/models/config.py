@@ -93,7 +93,7 @@ def model_of(name: str = "", config: str = "") -> Model:
         return _read(Path(config))
     if name not in MODELS:
         raise UsageError(
-            f"no model is called '{name}'; {suggestion(name, MODELS)}there are {', '.join(MODELS)}; "
+            f"no model '{name}'; {suggestion(name, MODELS)}available: {', '.join(MODELS)}; "
             "config=FILE takes a config.json"
         )
     return MODELS[name]

@@ -157,7 +157,7 @@ def find_pattern(name: str) -> Pattern:
     found = _patterns.get(name)
     if found is None:
         hint = suggestion(name, _patterns)
-        raise UsageError(f"no pattern is called '{name}'; {hint}there are {', '.join(_patterns)}")
+        raise UsageError(f"no traffic pattern '{name}'; {hint}available: {', '.join(_patterns)}")
     return found
 
 

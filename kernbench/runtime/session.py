@@ -198,7 +198,7 @@ def run_bench(
             stood = "; ".join([*at, *machine.unanswered()])
             if limit.passed:
                 machine.wired_from = None  # programs that are left where they stand still have it
-                over = f"the run is not over after {options.timeout:g} s of wall time, its limit"
+                over = f"stopped at the limit of {options.timeout:g} s of wall time"
                 before = "" if machine.failure is None else f", since {machine.failure}"
                 error = LimitError(f"{over}{before}; {stood}")
             else:

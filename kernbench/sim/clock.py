@@ -117,8 +117,8 @@ class Loop:
     def beyond(self, time: float) -> LimitError:
         """The error of a run that has reached a limit."""
         if time > self.max_ns:
-            return LimitError(f"the run is not over at {self.max_ns:g} ns of simulated time, its limit")
-        return LimitError(f"the run is not over after {self.max_events:g} events, its limit")
+            return LimitError(f"stopped at the limit of {self.max_ns:g} ns of simulated time")
+        return LimitError(f"stopped at the limit of {self.max_events:g} events")
 
     def call_at(self, time: float, function: Callable[..., None], *args: Any) -> None:
         """Call ``function(*args)`` at ``time`` ns (not before now)."""

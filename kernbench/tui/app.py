@@ -201,7 +201,7 @@ class KernBenchApp(App[None]):
             return
         self.browser.store.queries.cancel_all()
         busy = any(screen.asking for screen in self.screen_stack if isinstance(screen, BrowserScreen))
-        self.exit(message="kernbench: the store is still at work; it ends in a moment" if busy else None)
+        self.exit(message="kernbench: waiting for a query to stop" if busy else None)
 
     def action_runs(self) -> None:
         """Back to the list of runs."""
@@ -241,8 +241,8 @@ class KernBenchApp(App[None]):
         yield SystemCommand("Timeline", "PEs, engines and links over time", self.action_timeline)
         yield SystemCommand("Questions", "The library of questions", self.action_questions)
         yield SystemCommand("Cypher", "Free Cypher with completion", self.action_cypher)
-        yield SystemCommand("Running", "The queries that are running, to be cancelled", self.action_running)
-        yield SystemCommand("Window", "The time range to look at", self.action_window_line)
+        yield SystemCommand("Running", "Running queries, which you can cancel", self.action_running)
+        yield SystemCommand("Window", "The time range of all pages", self.action_window_line)
         yield SystemCommand("Keys", "All keys, and the filter's language", self.action_help)
         for command in super().get_system_commands(screen):
             if command.title in ("Theme", "Quit", "Screenshot"):

@@ -87,7 +87,7 @@ class App:
         asked = path.removeprefix("/api/")
         method = "POST" if path.startswith("/api/") and asked in _ASKED else "GET"
         if request.method != method and not (method == "GET" and request.method == "HEAD"):
-            response = _error(f"nothing can be changed here; ask by {method}", 405)
+            response = _error(f"this is read-only; use {method}", 405)
             response.headers["Allow"] = "POST" if method == "POST" else "GET, HEAD"
             return response
         if path == "/":
@@ -106,7 +106,7 @@ class App:
         if name == "cancel":
             return self._cancel(params)
         if name == "save" and not self.guard.loopback:
-            return _error("questions are saved from a page on the server's own computer only", 403)
+            return _error("questions can be saved only from a page on the server's own computer", 403)
         key = f"{name} {json.dumps(params, sort_keys=True)}"
         # "last" is another run tomorrow.
         fixed = name not in _CHANGING and "last" not in params.get("run", "last")
@@ -117,7 +117,7 @@ class App:
         if known is not None:
             return _json(known)
         if name not in _LIGHT and not self._places.acquire(blocking=False):
-            return _error("too much is being asked at once; cancel a query that is running, or wait", 503)
+            return _error("too many queries are running; cancel one, or wait", 503)
         try:
             # As waitress knows it; a browser that leaves a view or closes its window hangs up.
             gone = request.environ.get("waitress.client_disconnected")
@@ -166,7 +166,7 @@ class App:
         """End the query of that number, whether or not this window asked it."""
         number = params.get("number")
         if not isinstance(number, int):
-            return _error("name a running query by its number", 400)
+            return _error("give the number of a running query", 400)
         try:
             self.answers.store.queries.cancel(number)
         except StoreError as error:
@@ -182,11 +182,11 @@ class App:
 
     def _read_post(self, request: Request) -> dict[str, Any]:
         if request.mimetype != "application/json":
-            raise BadRequest("ask with a JSON object as application/json")
+            raise BadRequest("send a JSON object as application/json")
         try:
             found = request.get_json(silent=True)
         except RecursionError:
-            raise BadRequest("ask with a JSON object that is not nested so deeply") from None
+            raise BadRequest("send a JSON object that is less deeply nested") from None
         if not isinstance(found, dict) or not isinstance(found.get("params", {}), dict):
             raise BadRequest("ask with a JSON object")
         return found

@@ -47,13 +47,13 @@ class Guard:
         """
         host = headers.get("Host", "")
         if not self._is_own(_name(host)):
-            return f"host '{host}' is not this server; open it as localhost"
+            return f"host '{host}' is not this server's name; open it as localhost"
         origin = headers.get("Origin")
         if origin is not None and origin not in (f"http://{host}", f"https://{host}"):
-            return "this comes from another site's page"
+            return "the request comes from another site's page"
         site = headers.get("Sec-Fetch-Site", "none")
         if site not in ("none", "same-origin") and not page:
-            return "this comes from another site's page"
+            return "the request comes from another site's page"
         return ""
 
     def _is_own(self, name: str) -> bool:

@@ -125,10 +125,10 @@ def _bound(address: str, port: int) -> socket.socket:
 def _why(error: OSError, address: str, port: int) -> str:
     if error.errno == errno.EADDRINUSE:
         return (
-            f"port {port} is taken, perhaps by another 'kernbench web'; choose another, or --port 0 for any"
+            f"port {port} is in use, perhaps by another 'kernbench web'; choose another, or --port 0 for any"
         )
     if error.errno == errno.EACCES:
-        return f"port {port} is not for everybody to use; choose one from 1024"
+        return f"port {port} needs special permission; choose one from 1024"
     return f"cannot listen at {address} port {port}: {error.strerror or error}"
 
 

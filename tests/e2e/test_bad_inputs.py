@@ -232,7 +232,7 @@ CASES = [
         r"all_reduce.*has not been initialized; call init_process_group\('ahbm'\) first",
     ),
     argument("no-bench", "run", r"name a bench"),
-    argument("unknown-bench", RUN + "--bench qkv-gem", r"no bench is called 'qkv-gem'.*qkv-gemm"),
+    argument("unknown-bench", RUN + "--bench qkv-gem", r"no bench 'qkv-gem'.*qkv-gemm"),
     argument("bench-index", RUN + "--bench 99", r"99"),
     argument("unknown-parameter", RUN + "--bench qkv-gemm tokes=4", r"'tokes'.*tokens"),
     argument("parameter-type", RUN + "--bench qkv-gemm tokens=many", r"'tokens'.*many"),
@@ -270,7 +270,7 @@ CASES = [
         r"cannot be re-run: bench .qkv-gemm. has no parameter",
     ),
     argument(
-        "what-if-older-run", "what-if --store {dir}/older --speed tray=2", r"did not note how to re-run it"
+        "what-if-older-run", "what-if --store {dir}/older --speed tray=2", r"did not record how to re-run it"
     ),
     argument("what-if-no-run", "what-if --store {dir}/none", r"no run"),
     argument("no-such-run", "show 1999 --store {dir}/kept", r"1999"),

@@ -105,7 +105,7 @@ def kept(cli: Cli) -> list[dict[str, Any]]:
         (("query", "busiest-links", "limit=many"), ["limit", "many"]),
         (("query", "busiest-links"), ["no runs"]),
         (("query", "--cypher", "MATCH (r:Run) DETACH DELETE r"), ["DETACH"]),
-        (("show", "--run", "last"), ["--run is gone; write 'kernbench show last'"]),
+        (("show", "--run", "last"), ["--run was removed; write 'kernbench show last'"]),
         (("show",), ["the store holds no runs"]),
         (("completion", "tcsh"), ["tcsh", "bash"]),
         (("query", "runs", "--queries", "nowhere"), ["nowhere"]),
@@ -167,7 +167,7 @@ def test_a_mistake_in_a_topology_is_a_failed_check_with_its_line(cli: Cli, workd
 def test_a_kernel_that_raises_fails_the_run_and_nothing_is_kept(cli: Cli, workdir: Path) -> None:
     (workdir / "failing.py").write_text(FAILING)
     ended = cli("run", "--bench", "failing.py", "--topology", "minimal")
-    check_error(ended, 1, "broken", "sip0.cube0.pe0", "no such luck", "failing.py:6", "not kept")
+    check_error(ended, 1, "broken", "sip0.cube0.pe0", "no such luck", "failing.py:6", "not saved")
     assert ended.out == ""
     assert kept(cli) == []
 
@@ -178,7 +178,7 @@ def test_a_run_with_wrong_numbers_is_kept_as_failed(cli: Cli, workdir: Path) -> 
     ended = cli(*argv, "--verify-data")
     run = json.loads(ended.out)
     assert (run["verified"], run["status"]) == (False, "failed")
-    check_error(ended, 1, "'out'", "(0, 0)", "kept as run " + run["run_id"])
+    check_error(ended, 1, "'out'", "(0, 0)", "saved as run " + run["run_id"])
     assert [r["run_id"] for r in kept(cli)] == [run["run_id"]]
     unasked = cli(*argv)
     assert unasked.status == 0
@@ -232,7 +232,7 @@ def test_interrupting_keeps_nothing(workdir: Path, cli: Cli) -> None:
         r"(in tl\.load|interrupted in tl\.load|interrupted) at endless\.py:[678];",
         err,
     )
-    assert err.endswith("; nothing was kept\n")
+    assert err.endswith("; nothing was saved\n")
     assert kept(cli) == []
     assert not list(workdir.rglob("*.parquet"))
 

@@ -69,7 +69,7 @@ def test_benches_runs_formats_and_parameters_need_no_option(
         (["run"], "name a bench"),
         (["run", "a", "--bench", "b"], "the bench is given twice"),
         (["sweep", "a", "--bench", "b"], "the bench is given twice"),
-        (["export", "last"], "say what to write, such as 'kernbench export perfetto'"),
+        (["export", "last"], "no format among 'last'; name a format, such as 'kernbench export perfetto'"),
         (["export", "json", "a", "b"], "several runs are given, a and b"),
         (["query", "busiest-links", "limit"], "no run 'limit'"),
         (["runs", "show"], "did you mean 'kernbench show'?"),

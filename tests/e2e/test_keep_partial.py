@@ -47,7 +47,7 @@ def test_a_kernel_that_raises(cli: Cli, workdir: Path) -> None:
     done = cli(*RUN)
     assert done.status == 1
     assert "ZeroDivisionError" in done.err
-    assert "; kept as run " in done.err
+    assert "; saved as run " in done.err
     assert "partial: it was stopped" in done.out
     kept = json.loads(cli("runs", "list", "--format", "json").out)["runs"]
     assert [run["status"] for run in kept] == ["partial"]
@@ -74,7 +74,7 @@ def test_a_partial_run_is_compared_only_when_asked(cli: Cli, workdir: Path) -> N
 def test_without_it_nothing_is_kept(cli: Cli, workdir: Path) -> None:
     bench(workdir, "1 / 0")
     done = cli(*RUN[:-1])
-    assert "; the run is not kept" in done.err
+    assert "; the run is not saved" in done.err
     assert json.loads(cli("runs", "list", "--format", "json").out)["runs"] == []
 
 
@@ -99,10 +99,10 @@ def test_ctrl_c(cli: Cli, workdir: Path) -> None:
         assert done.status == 130
         assert "interrupted at" in done.err
         assert "kernel 'sums' on sip0.cube0.pe0" in done.err
-        assert "kept as run" in done.err
-        assert "nothing was kept" not in done.err
+        assert "saved as run" in done.err
+        assert "nothing was saved" not in done.err
         assert kb.open_run("last").info["status"] == "partial"
-        assert "nothing was kept" in cli(*RUN[:-1]).err
+        assert "nothing was saved" in cli(*RUN[:-1]).err
     finally:
         signal.signal(signal.SIGINT, before)
 
@@ -111,7 +111,7 @@ def test_a_bench_that_did_nothing_yet_keeps_nothing() -> None:
     def nothing(torch: Any) -> None:
         raise ValueError("no")
 
-    with pytest.raises(KernBenchError, match="not kept") as caught:
+    with pytest.raises(KernBenchError, match="not saved") as caught:
         kb.run(nothing, "minimal", store="memory:", keep_partial=True)
     assert caught.value.kept_run is None
 

@@ -67,7 +67,7 @@ def test_check_makes_it_an_error_and_the_run_is_kept(cli: Cli, racy: tuple[str, 
     done = cli(*racy, "--check")
     assert done.status == 1
     assert done.err.startswith("kernbench: error: race on tensor 'x' row 0")
-    assert "; kept as run " in done.err
+    assert "; saved as run " in done.err
     assert json.loads(cli("runs", "list", "--format", "json").out)["runs"][0]["status"] == "failed"
     assert len(json.loads(cli("query", "races", "--format", "json").out)["rows"]) == 2
 
@@ -119,7 +119,7 @@ def test_one_meaning_in_python_and_in_what_is_kept(workdir: Path, verdict: str, 
     with pytest.raises(kb.RunVerificationError) as raised:
         kb.run(choice(workdir, off), "minimal", True, topo=topo, params={"double.MODE": mode})
     kept = kb.open_run("last")
-    assert str(raised.value) == f"{kept.problem}; kept as run {kept.id}"
+    assert str(raised.value) == f"{kept.problem}; saved as run {kept.id}"
     assert kept.problem.startswith(SAYS[verdict])
     assert (kept.verdict, kept.verified, kept.info["status"]) == (verdict, False, "failed")
     assert kept.problem in repr(kept), "what pytest shows of 'assert run.verified'"

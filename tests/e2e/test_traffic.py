@@ -185,7 +185,7 @@ class Hole(Sram):
 def test_traffic_that_is_never_answered_ends_with_who_waits_for_what(workdir: Path) -> None:
     flow = {"src": "sip0.cube0.m_cpu", "dst": "sip0.cube0.sram", "bytes": 4096}
     with pytest.raises(
-        DeadlockError, match=r"(?s)^deadlock at .*not kept\n.*sip0\.cube0\.m_cpu has 1 unanswered write jobs"
+        DeadlockError, match=r"(?s)^deadlock at .*not saved\n.*sip0\.cube0\.m_cpu has 1 unanswered write jobs"
     ) as stuck:
         kb.traffic([flow], "minimal", components={"builtin.sram": f"{__name__}:Hole"})
     assert stuck.value.during_run

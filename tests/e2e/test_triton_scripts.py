@@ -92,7 +92,7 @@ def test_wrong_results_of_a_script_fail_and_so_does_what_it_raises(cli: Cli, scr
     done = cli("run", script, "wrong=", "--topology", "minimal")
     assert done.status == 1
     assert "AssertionError" in done.err
-    assert "(vector_add.py:31); the run is not kept" in done.err
+    assert "(vector_add.py:31); the run is not saved" in done.err
     done = cli("run", script, "sise=3", "--topology", "minimal")
     assert done.status == 1
     assert "unrecognized arguments: --sise=3" in done.err

@@ -19,7 +19,7 @@ Cli = Callable[..., Any]
     ("argv", "said"),
     [
         ((), "the terminal UI needs a terminal; draw a screen with --svg FILE instead"),
-        (("--run", "last"), "--run is gone; write 'kernbench"),
+        (("--run", "last"), "--run was removed; write 'kernbench"),
         (("--keys", "t"), "--keys is for --svg"),
         (
             ("--svg", "x.svg", "--size", "wide"),

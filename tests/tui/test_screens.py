@@ -88,7 +88,7 @@ def test_filter_sort_window_and_export(store: Path, tmp_path: Path, monkeypatch:
         assert isinstance(ui.app.screen, Line)
         ui.app.screen.query_one(Input).value = "9..1"
         await ui.press("enter")
-        assert "there is no time from 9 to 1 ns" in ui.text("#message")
+        assert "the time range 9 to 1 ns is empty" in ui.text("#message")
 
     drive(store, steps, "last")
 
@@ -171,7 +171,7 @@ def test_questions_ask_at_once_or_for_what_is_needed(store: Path) -> None:
         await ui.press("escape", "escape")
         await ui.seek("question", "causes/behind-transaction")
         await ui.press("enter")
-        assert "fill in what is needed" in ui.text("#message")
+        assert "fill in the required parameters" in ui.text("#message")
 
     drive(store, steps, "last")
 

@@ -37,7 +37,7 @@ def lazy_channels(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("lazy_channels")
 def test_traffic_is_checked_where_asked() -> None:
     kb.traffic("pattern:all-local", "minimal", store="memory:")
-    with pytest.raises(InvariantError, match=r"'work'.*hbm_ctrl\.pe0\.pc0.*; the run is not kept"):
+    with pytest.raises(InvariantError, match=r"'work'.*hbm_ctrl\.pe0\.pc0.*; the run is not saved"):
         kb.traffic("pattern:all-local", "minimal", store="memory:", check=True)
 
 

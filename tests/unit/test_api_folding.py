@@ -52,7 +52,7 @@ def test_a_search_that_is_given_up_says_so(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("kernbench.api.folding._MOST", 100)
     _, rows, notes = ask_folded(Store(10).ask, {"limit": 4}, QUESTION)
     assert [row[2] for row in rows] == [100]
-    assert notes == ["a remark", "rows were folded from the first 100; there may be more that are alike"]
+    assert notes == ["a remark", "rows were folded from the first 100; further rows may fold into these"]
 
 
 def test_rows_that_are_all_different_are_asked_for_once() -> None:

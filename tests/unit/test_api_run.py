@@ -121,7 +121,7 @@ def test_a_run_that_raises_is_not_kept_and_says_so(machine: Any, kernbench_store
     def broken(x: Any, out: Any, tl: Any) -> None:
         raise RuntimeError("stop")
 
-    with pytest.raises(LaunchError, match=r"stop.*the run is not kept$"):
+    with pytest.raises(LaunchError, match=r"stop.*the run is not saved$"):
         kb.run(bench_of(2, broken), machine, store=kernbench_store)
     with pytest.raises(LaunchError) as untraced:
         kb.run(bench_of(2, broken), machine, trace=False)

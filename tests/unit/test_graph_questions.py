@@ -82,7 +82,7 @@ def test_finding_by_name() -> None:
     library = load_library(QUERIES)
     assert list(library) == sorted(library)
     assert find_question(library, "routing/path") is find_question(library, "path")
-    with pytest.raises(QueryError, match=f"no question 'nothing'; there are {next(iter(library))}, "):
+    with pytest.raises(QueryError, match=f"no question 'nothing'; available: {next(iter(library))}, "):
         find_question(library, "nothing")
 
 

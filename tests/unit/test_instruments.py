@@ -187,7 +187,7 @@ def test_a_wrong_row_is_an_error_and_the_run_is_kept(what: str) -> None:
     moved = Moved()
     moved.rows = rows  # type: ignore[method-assign]
     with kb.open_store("memory:") as store:
-        with pytest.raises(UsageError, match=f"instrument Moved: .*{message}.*; kept as run") as caught:
+        with pytest.raises(UsageError, match=f"instrument Moved: .*{message}.*; saved as run") as caught:
             kb.run("gemm-single-pe", "minimal", store=store, instruments=[moved])
         assert "\n" not in str(caught.value)
         (kept,) = kb.runs(store=store)

@@ -37,7 +37,7 @@ def bench_of(kernel: Any) -> Any:
 
 @pytest.mark.parametrize(
     ("limit", "words"),
-    [({"max_ns": 5000.0}, "not over at 5000 ns"), ({"max_events": 3000}, "not over after 3000 events")],
+    [({"max_ns": 5000.0}, "limit of 5000 ns"), ({"max_events": 3000}, "limit of 3000 events")],
 )
 def test_a_limit_ends_a_run_and_says_where_kernels_stand(limit: dict[str, Any], words: str) -> None:
     with pytest.raises(LimitError, match=words) as caught:
@@ -52,7 +52,7 @@ def test_a_run_within_its_limits_is_as_without() -> None:
 
 
 def test_a_limit_before_the_launch() -> None:
-    with pytest.raises(LimitError, match="not over at 1 ns"):
+    with pytest.raises(LimitError, match="limit of 1 ns"):
         kb.run("gemm-single-pe", "minimal", trace=False, max_ns=1.0)
 
 

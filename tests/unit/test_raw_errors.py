@@ -103,13 +103,13 @@ def test_names_that_are_not_utf_8_are_named() -> None:
 def test_a_link_that_leads_nowhere_is_no_run_that_is_there() -> None:
     Path("link").symlink_to("nowhere")
     for name in ("link", "link/inside"):
-        with pytest.raises(StoreError, match=r"link' is a link that leads nowhere; mend it"):
+        with pytest.raises(StoreError, match=r"link' is a broken link; fix it"):
             kb.run("gemm-single-pe", "minimal", store=name)
     with open_store("link") as store, pytest.raises(StoreError, match=r"cannot be written to link/runs"):
         store.keep(*sample(id="a"))
     with open_store("kept") as store:
         store.keep(*sample(id="a"))
-    with pytest.raises(StoreError, match=r"link' is a link that leads nowhere; mend it"):
+    with pytest.raises(StoreError, match=r"link' is a broken link; fix it"):
         copy_runs([], "kept", "link")
 
 

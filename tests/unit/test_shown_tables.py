@@ -75,7 +75,7 @@ def test_wrong_filters_name_what_to_write() -> None:
     for words, match in (("nme=1", "there is no column 'nme' here"), ("ns>x", "write ns>100")):
         with pytest.raises(UsageError, match=match):
             LISTED.filtered(words)
-    with pytest.raises(UsageError, match="column 'name' holds no numbers"):
+    with pytest.raises(UsageError, match="column 'name' has no numbers"):
         ARROW.filtered("name>1")
 
 

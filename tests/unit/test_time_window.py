@@ -56,8 +56,8 @@ def test_all_launches_of_a_run_without_any_are_the_run() -> None:
         ((3,), "no launch 3; it has 3"),
         (("-1",), "no launch -1"),
         (("last",), "launch 'last' is not known; give a number from 0, all, setup or run"),
-        (("run", 30.0, 30.0), "no time from 30 to 30 ns; the run goes from 0 to 100"),
-        (("all", 31.0, 49.0), "nothing is there in 3 launches from 31.000 to 49.000 ns"),
+        (("run", 30.0, 30.0), "the time range 30 to 30 ns is empty; the run lasts from 0 to 100"),
+        (("all", 31.0, 49.0), "nothing in 3 launches from 31.000 to 49.000 ns"),
     ],
 )
 def test_what_is_no_window_is_an_error(chosen: tuple[Any, ...], message: str) -> None:

@@ -174,7 +174,7 @@ def test_ticks_are_round(ns: float, most: int, step: float) -> None:
 
 def test_a_launch_that_never_began_has_no_time_line(tmp_path: Path) -> None:
     store = tmp_path / "store"
-    with pytest.raises(kb.KernBenchError, match="not over at 500 ns"):
+    with pytest.raises(kb.KernBenchError, match="limit of 500 ns"):
         kb.run("gemm-single-pe", "minimal", store=store, max_ns=500, keep_partial=True)
     with borrowed(store) as opened:
         run = kb.open_run("last", opened)
@@ -184,9 +184,9 @@ def test_a_launch_that_never_began_has_no_time_line(tmp_path: Path) -> None:
             lambda: run.to_perfetto(tmp_path / "x"),
             lambda: run.export("chakra", tmp_path / "x"),
         ):
-            with pytest.raises(UsageError, match="there is no time in launch 0"):
+            with pytest.raises(UsageError, match="launch 0 is empty"):
                 show()
-        with pytest.raises(UsageError, match="no time in launch 0"):
+        with pytest.raises(UsageError, match="launch 0 is empty"):
             diagram_frames(run, 3)
 
 

@@ -77,5 +77,5 @@ def test_a_store_that_fails_does_not_hide_the_fault(monkeypatch):
             raise KernBenchError("the disk is full")
 
     monkeypatch.setattr(recording, "keeper", lambda *_: Broken())
-    with pytest.raises(VerificationError, match=r"never written.*not kept: the disk is full"):
+    with pytest.raises(VerificationError, match=r"never written.*not saved: the disk is full"):
         kb.run(bench, "minimal", verify=True)

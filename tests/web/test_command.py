@@ -23,7 +23,7 @@ Cli = Callable[..., Any]
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
-        (("--run", "last"), "--run is gone; write 'kernbench"),
+        (("--run", "last"), "--run was removed; write 'kernbench"),
         (("--port", "70000"), "70000"),
         (("nosuch",), "nosuch"),
         (("--host", "example.org", "--no-open"), "'example.org' is not an address"),
@@ -42,7 +42,7 @@ def test_a_taken_port_is_an_error(cli: Cli, store: Path) -> None:
         port = taken.getsockname()[1]
         ended = cli("web", "--no-open", "--port", str(port), "--store", str(store))
     assert (ended.status, ended.out) == (2, "")
-    assert f"port {port} is taken" in ended.err
+    assert f"port {port} is in use" in ended.err
     assert "--port 0" in ended.err
 
 

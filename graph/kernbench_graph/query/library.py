@@ -118,7 +118,7 @@ def find_question(library: Mapping[str, Question], name: str) -> Question:
     close = matches or _close(library, name)
     if close:
         raise QueryError(f"no question '{name}'; did you mean {' or '.join(close)}?")
-    raise QueryError(f"no question '{name}'; there are {', '.join(library)}")
+    raise QueryError(f"no question '{name}'; available: {', '.join(library)}")
 
 
 def _close(names: Iterable[str], name: str) -> list[str]:

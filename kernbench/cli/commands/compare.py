@@ -30,7 +30,7 @@ _FIGURES = ("name", "before", "after", "change_ns", "change", "slower")
     show_default=True,
     callback=share,
     metavar="SHARE",
-    help="How much slower a figure may get; beyond that the exit status is 1.",
+    help="How much slower a figure may get; above it the exit status is 1.",
 )
 @click.option(
     "--any",

@@ -26,7 +26,7 @@ from kernbench.cli.output import emit_grid, format_option, say
 )  # fmt: skip
 @click.option(
     "--set", "figures", multiple=True, metavar="KIND.KEY=VALUE",
-    help="Use another figure than the machine's, without a new run; may be repeated.",
+    help="Use your figure instead of the machine's, without a new run; may be repeated.",
 )  # fmt: skip
 @click.option(
     "--limit", type=click.IntRange(min=0), default=20, show_default=True, metavar="N", help="Rows at most."

@@ -51,13 +51,13 @@ _SHOWN = 30
     help="Change a key of the topology; may be repeated.",
 )  # fmt: skip
 @executor_options
-@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Mark the kept runs; may be repeated.")
-@click.option("--against", metavar="TAG", help="Compare with the runs of this tag; runs every point anew.")
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Tag of the saved runs; may be repeated.")
+@click.option("--against", metavar="TAG", help="Compare with the runs of this tag; runs every point again.")
 @click.option(
     "--threshold", default="2%", show_default=True, callback=share, metavar="SHARE",
-    help="How much slower than --against a point may be; beyond that the exit status is 1.",
+    help="How much slower than --against a point may be; above it the exit status is 1.",
 )  # fmt: skip
-@click.option("--fresh", is_flag=True, help="Run points that are kept as well.")
+@click.option("--fresh", is_flag=True, help="Also run points that are in the store.")
 @store_option
 @format_option
 def command(

@@ -21,9 +21,9 @@ _HELP = f"""Write RUN for another tool, as FORMAT:
 \b
 {_LIST}
 
-Traces and pictures are of the launches, tables and graphs of the whole run, unless a window is chosen; rows
-of tables are those that overlap it. In Perfetto, time 0 is the window's start; arguments of events hold
-exact times and the numbers that questions take: op, transaction, launch.
+Traces and pictures show the launches, tables and graphs the whole run, unless you choose a window; tables
+have the rows that overlap it. In Perfetto, time 0 is the window's start; arguments of events have exact
+times and the numbers that questions take: op, transaction, launch.
 """
 
 
@@ -42,12 +42,14 @@ exact times and the numbers that questions take: op, transaction, launch.
 @click.option(
     "--out",
     metavar="PATH",
-    help="The file; for tables the folder; for chakra the start of its names.  [default: the run's id]",
+    help="The file; for tables the folder; for chakra the prefix of the files.  [default: the run's id]",
 )
-@click.option("--links", is_flag=True, help="perfetto, timeline: with what was crossed: links, memories, ...")
 @click.option(
-    "--waits/--no-waits", default=None, help="perfetto, timeline: with waits and queued operations."
+    "--links",
+    is_flag=True,
+    help="perfetto, timeline: add the links, memories and other parts that were crossed.",
 )
+@click.option("--waits/--no-waits", default=None, help="perfetto, timeline: add waits and queued operations.")
 @click.option("--fold/--no-fold", default=None, help="timeline: show identical PEs and links once.")
 @click.option(
     "--rows", type=click.IntRange(min=0), help="timeline: PEs to show, and as many other parts; 0: all."
@@ -55,7 +57,7 @@ exact times and the numbers that questions take: op, transaction, launch.
 @click.option(
     "--ticks",
     type=click.Choice(["ns", "ps"]),
-    help="perfetto: what a unit of its timestamps is. They are whole numbers, so ns rounds and ps is exact.",
+    help="perfetto: the unit of its timestamps. They are integers, so ns rounds and ps is exact.",
 )
 @window_options
 @store_option
@@ -88,10 +90,11 @@ def _what(given: tuple[str, ...]) -> tuple[str, str]:
     """The run and the format, of up to two words in any order."""
     formats = [word for word in given if word in FORMATS][:1]
     runs = [word for word in given if word not in formats]
+    if not formats:
+        named = f"no format among {' and '.join(map(repr, runs))}; " if runs else ""
+        raise click.UsageError(
+            f"{named}name a format, such as 'kernbench export perfetto': {', '.join(FORMATS)}"
+        )
     if len(runs) > 1:
         raise click.UsageError(f"several runs are given, {' and '.join(runs)}; give one")
-    if not formats:
-        raise click.UsageError(
-            f"say what to write, such as 'kernbench export perfetto': {', '.join(FORMATS)}"
-        )
     return (runs[0] if runs else "last"), formats[0]

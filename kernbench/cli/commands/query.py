@@ -74,7 +74,7 @@ class _QueryCommand(Command):
 @click.option(
     "--cypher",
     metavar="TEXT",
-    help="Ask this instead of a question of the library. Read-only; after EXPLAIN its plan is shown.",
+    help="Run this query instead of a question of the library. Read-only; EXPLAIN shows its plan.",
 )
 @click.option(
     "--print", "form", type=click.Choice(["neo4j", "cypher-shell"]), is_flag=False, flag_value="neo4j",
@@ -87,7 +87,7 @@ class _QueryCommand(Command):
 )  # fmt: skip
 @click.option(
     "--timeout", "timeout_s", type=click.FloatRange(min=0, min_open=True), metavar="S", default=60.0,
-    show_default=True, help="Stop the query of --cypher after so many seconds.",
+    show_default=True, help="Stop the query of --cypher after this many seconds.",
 )  # fmt: skip
 @queries_option
 @click.option("--no-fold", is_flag=True, help="Do not merge rows that differ only in an index.")

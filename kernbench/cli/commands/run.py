@@ -53,16 +53,16 @@ if TYPE_CHECKING:
 @click.option(
     "--verify-ops",
     is_flag=True,
-    help="Also compare every operation with what its inputs give, and stop at the first that is off.",
+    help="Also compare every operation with the result of its inputs, and stop at the first wrong one.",
 )
 @limit_options
 @click.option(
     "--keep-partial", is_flag=True, help="Save the partial results of a run that fails or is interrupted."
 )
-@click.option("--exact", is_flag=True, help="Simulate all ranks and periods, also those that are alike.")
+@click.option("--exact", is_flag=True, help="Simulate all ranks and periods, also identical ones.")
 @instrument_option
 @details_option
-@click.option("--watch", is_flag=True, help="Show in the terminal how far it is, then browse it.")
+@click.option("--watch", is_flag=True, help="Show progress in the terminal, then browse the run.")
 @kept_options
 @check_option
 @store_option

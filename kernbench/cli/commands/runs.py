@@ -25,9 +25,9 @@ _COLUMNS = ("run_id", "bench", "params", "topology", "latency_ns", "verified", "
 
 command = LazyGroup(
     "runs",
-    help="List, tag, copy and remove kept runs.",
+    help="List, tag, copy and remove runs.",
     entries={
-        "list": Entry(f"{_HERE}.runs:list_runs", "List the kept runs, oldest first."),
+        "list": Entry(f"{_HERE}.runs:list_runs", "List the runs, oldest first."),
         "tag": Entry(f"{_HERE}.runs:tag", "Add tags to a run, or remove them."),
         "export": Entry(f"{_HERE}.runs:export", "Copy runs to another store."),
         "import": Entry(f"{_HERE}.runs:import_", "Copy runs from another store."),
@@ -61,7 +61,7 @@ def list_runs(bench: str | None, tag: str | None, store: str | None, fmt: str) -
 
 
 _every_option = click.option(
-    "--tag", metavar="TAG", help="All runs that have this tag; a tag among RUNS means the newest of them."
+    "--tag", metavar="TAG", help="All runs with this tag; a tag among RUNS means the newest of them."
 )
 
 
@@ -94,7 +94,7 @@ def tag(run: str, tags: tuple[str, ...], remove: tuple[str, ...], store: str | N
 )
 @click.option("--keep", type=click.IntRange(min=0), required=True, help="Newest runs of each bench to keep.")
 @click.option("--bench", metavar="NAME", help="Only runs of this bench.")
-@click.option("--tagged", is_flag=True, help="Count and remove runs with tags as well.")
+@click.option("--tagged", is_flag=True, help="Also count and remove tagged runs.")
 @click.option("--dry-run", is_flag=True, help="Remove nothing, only print what would be removed.")
 @store_option
 @format_option
@@ -119,7 +119,7 @@ def rm(runs: tuple[str, ...], tag: str | None, store: str | None, fmt: str) -> N
     JSON has runs: the ids.
     """
     if not runs and tag is None:
-        raise click.UsageError("name the runs to remove, or give --tag for all that have one")
+        raise click.UsageError("name the runs to remove, or give --tag for all with that tag")
     with opened(store) as kept_in:
         removed = kept_runs.remove(_with_tagged(runs, tag, kept_in), kept_in)
     emit_list(fmt, "runs", "run_id", removed)
@@ -130,7 +130,7 @@ def _copy_command(name: str, option: str, text: str, *, outward: bool) -> click.
 
     ``outward`` copies go to that store, others come from it.
     """
-    more = "A run that is there already is left alone. JSON has runs: run_id and copied of each."
+    more = "Runs that are already there are left alone. JSON has runs: run_id and copied of each."
     examples = [f"kernbench runs {name} {option} archive"]
 
     @click.command(name, cls=Command, help=f"{text}\n\n{more}", examples=examples)

@@ -65,11 +65,11 @@ def _ends_in(suffix: str) -> Callable[[click.Context, click.Parameter, str | Non
 @executor_options
 @click.option(
     "--tag", "tags", multiple=True, metavar="TAG",
-    help="Mark the kept runs; may be repeated.  [default: sweep-BENCH]",
+    help="Tag of the saved runs; may be repeated.  [default: sweep-BENCH]",
 )  # fmt: skip
-@click.option("--fresh", is_flag=True, help="Run points that are kept as well.")
+@click.option("--fresh", is_flag=True, help="Also run points that are in the store.")
 @click.option(
-    "--out", metavar="F.parquet", callback=_ends_in(".parquet"), help="Write the rows as Parquet too."
+    "--out", metavar="F.parquet", callback=_ends_in(".parquet"), help="Also write the rows as Parquet."
 )
 @click.option(
     "--plot", metavar="F.png", callback=_ends_in(".png"), help="Draw lines for one key, a heat map for two."
@@ -85,7 +85,7 @@ def _ends_in(suffix: str) -> Callable[[click.Context, click.Parameter, str | Non
 )  # fmt: skip
 @click.option(
     "--phases", type=click.IntRange(1, 1000), default=1, metavar="N",
-    help="Where memory is refreshed, run each point at N phases of that; latencies are medians.",
+    help="With refreshed memory, run each point at N phases of the refresh; latencies are medians.",
 )  # fmt: skip
 @limit_options
 @store_option

@@ -33,9 +33,9 @@ _PIPE_COLUMNS = 110
 @click.option(
     "--links",
     is_flag=True,
-    help="With the links, memories, routers and CPUs that were crossed.",
+    help="Add the links, memories, routers and CPUs that were crossed.",
 )
-@click.option("--waits/--no-waits", default=True, show_default=True, help="With queued operations.")
+@click.option("--waits/--no-waits", default=True, show_default=True, help="Add queued operations.")
 @click.option(
     "--fold/--no-fold",
     default=True,

@@ -27,13 +27,13 @@ _HERE = "kernbench.cli.commands"
 
 command = LazyGroup(
     "topology",
-    help="Check a topology file, look into it, draw it.",
+    help="Check, show, compare and draw topologies.",
     entries={
         "check": Entry(f"{_HERE}.topology:check", "Validate a topology file."),
         "show": Entry(f"{_HERE}.topology:show", "Count its parts, or show the route between two of them."),
-        "diff": Entry(f"{_HERE}.topology:diff", "Say in what two topologies differ."),
+        "diff": Entry(f"{_HERE}.topology:diff", "Show the differences of two topologies."),
         "schema": Entry(f"{_HERE}.topology:schema", "Print the JSON Schema of topology files, for editors."),
-        "diagram": Entry(f"{_HERE}.topology_diagram", "Draw it, on request with a run's utilisation."),
+        "diagram": Entry(f"{_HERE}.topology_diagram", "Draw it, optionally with a run's utilisation."),
     },
     examples=["kernbench topology show default --from sip0.cube0.pe0 --to sip0.cube5.hbm_ctrl.pe0"],
 )
@@ -113,7 +113,7 @@ def schema() -> None:
 @click.option(
     "--traffic",
     type=click.Choice(TRAFFIC, case_sensitive=False),
-    help="What is carried, which decides the links it may use. [default: what A sends]",
+    help="The kind of traffic, which decides the links it may use. [default: what A sends]",
 )
 @change_options
 @format_option

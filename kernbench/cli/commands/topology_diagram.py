@@ -84,7 +84,7 @@ def command(
     graph = kb.load_topology(topology_file(file), topo, components)
     views = diagram_views(graph) if view == "all" else (view,)
     if frames is not None and (run is None or out == "-"):
-        why = "needs --run, whose time it cuts" if run is None else "needs a folder or a file as --out"
+        why = "needs --run, whose time it divides" if run is None else "needs a folder or a file as --out"
         raise click.UsageError(f"--frames {why}")
     texts: dict[tuple[str, str], str] = {}
     if run is None:

@@ -44,7 +44,7 @@ _COLUMNS = ("kernel", "key", "config", "latency_ns", "best", "run_id", "error")
     help="What to minimize: latency, energy, or edp, the energy-delay product.",
 )  # fmt: skip
 @click.option("--verify-data", is_flag=True, help="Leave out configurations that give wrong values.")
-@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Mark the kept runs; may be repeated.")
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Tag of the saved runs; may be repeated.")
 @limit_options
 @store_option
 @format_option

@@ -29,9 +29,9 @@ _COLUMNS = ("row", "reference", "measured", "unit", "difference", "limit", "basi
 )
 @click.argument("names", nargs=-1, metavar="[TABLE]...", shell_complete=completion.tables)
 @click.option("--list", "listing", is_flag=True, help="List the tables.")
-@click.option("--strict", is_flag=True, help="Exit with status 1 when a row does not keep its limit.")
+@click.option("--strict", is_flag=True, help="Exit with status 1 if a row exceeds its limit.")
 @click.option("--short", is_flag=True, help="Leave out cases that take long; without a TABLE they are.")
-@click.option("--plot", metavar="FILE", help="Draw the rows as PNG too.")
+@click.option("--plot", metavar="FILE", help="Also draw the rows as PNG.")
 @format_option
 def command(
     names: tuple[str, ...], listing: bool, strict: bool, short: bool, plot: str | None, fmt: str

@@ -19,7 +19,7 @@ _PORT = 8765
 @moved_option("--run", "{command} {value}")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=_PORT, show_default=True, metavar="N",
-    help="Where to listen; 0 for any port that is free.",
+    help="The port to listen on; 0 for any free port.",
 )  # fmt: skip
 @click.option(
     "--host", metavar="ADDRESS", default="127.0.0.1", show_default=True,

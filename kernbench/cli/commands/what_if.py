@@ -49,7 +49,7 @@ _CANDIDATE = ("where", "on_path_ns", "twice_ns", "twice_saved_ns", _MEASURED, "f
     help="Look at one launch, all of them, the time outside of them, or the whole run.",
 )  # fmt: skip
 @click.option("--no-rerun", is_flag=True, help="Only estimate; run nothing.")
-@click.option("--bench", metavar="NAME", help="The bench to re-run, where RUN was of a Python function.")
+@click.option("--bench", metavar="NAME", help="The bench to re-run, if RUN was of a Python function.")
 @click.option(
     "--code", multiple=True, metavar="FILE",
     help="A Python file or module of your own that RUN names, and that may be run again: of its bench, "

@@ -39,7 +39,7 @@ def transaction_page(opened: OpenRun, wanted: int) -> Page:
         (
             "of that",
             f"{number(row['service_ns'])} ns served, {number(row['wait_ns'])} ns behind others"
-            + (f", {number(rest)} ns for what it depends on" if rest > 1e-9 else ""),
+            + (f", {number(rest)} ns for its dependencies" if rest > 1e-9 else ""),
         ),
     ]
     waits = "WaitedFor"
@@ -75,7 +75,7 @@ def operation_page(opened: OpenRun, wanted: int, store: GraphStore) -> Page:
         TabSection(
             "Operands", lambda: _rows(opened, "Operand", "op", wanted, _OPERANDS, "no operands recorded")
         ),
-        TabSection("All behind it", lambda: _behind(opened, wanted, store)),
+        TabSection("All causes", lambda: _behind(opened, wanted, store)),
     ]
     return Page(f"{row['name']} {wanted}", facts, sections, Target("operation", wanted), opened.run.id)
 
@@ -104,7 +104,7 @@ def _only(opened: OpenRun, table: str, wanted: int, what: str) -> dict[str, Any]
     rows = opened.run.table(table)
     found = rows.filter(pc.equal(rows["number"], wanted)).to_pylist()
     if not found:
-        raise UsageError(f"run '{opened.run.id}' has no {what} {wanted}; choose one from its page")
+        raise UsageError(f"run '{opened.run.id}' has no {what} {wanted}; choose one from the run's page")
     row: dict[str, Any] = found[0]
     return row
 
@@ -134,7 +134,7 @@ def _where(opened: OpenRun, table: str, column: str, wanted: int) -> pa.Table:
 
 def _waits_of(opened: OpenRun, wanted: int) -> ShownTable:
     found = _where(opened, "WaitedFor", "txn", wanted).sort_by([("ns", "descending"), ("seq", "ascending")])
-    return ShownTable.of_arrow(found, _WAITED, "it waited for no other transaction")
+    return ShownTable.of_arrow(found, _WAITED, "it did not wait for another transaction")
 
 
 def _about_transaction(opened: OpenRun, row: dict[str, Any]) -> Iterator[tuple[Any, ...]]:

@@ -81,7 +81,7 @@ def _compare(name: str, sign: str, wanted: str, columns: Mapping[str, Values]) -
             return np.array([_is_number(v) and bool(_ORDER[sign](v, limit)) for v in listed], dtype=bool)
         numbers = values.to_numpy()
         if numbers.dtype.kind not in "iuf":
-            raise UsageError(f"column '{name}' holds no numbers; compare it with {name}=TEXT")
+            raise UsageError(f"column '{name}' has no numbers; compare it with {name}=TEXT")
         return np.asarray(_ORDER[sign](numbers, limit), dtype=bool)
     equal = np.array([_equal(value, wanted) for value in listed or ()], dtype=bool)
     if listed is None:
@@ -114,7 +114,7 @@ def _number(name: str, sign: str, wanted: str) -> float:
     try:
         return float(wanted)
     except ValueError:
-        raise UsageError(f"'{name}{sign}{wanted}' compares with no number; write {name}{sign}100") from None
+        raise UsageError(f"'{name}{sign}{wanted}' needs a number; write {name}{sign}100") from None
 
 
 def _is_number(value: Any) -> bool:

@@ -107,7 +107,7 @@ def _why_uncrossed(opened: OpenRun, name: str) -> str:
         return "no transaction went through it"
     source, arrow, target = name.partition("->")
     beside = f"{source} and {target}" if arrow else name.rpartition(".")[0]
-    return f"used, but its crossings are not recorded by themselves: see {beside}"
+    return f"used, but its crossings are not recorded separately: see {beside}"
 
 
 def _operations(opened: OpenRun, name: str) -> ShownTable:

@@ -84,8 +84,8 @@ class CypherScreen(TableScreen):
         Binding("ctrl+t", "schema", "Schema"),
     ]
     HELP = (
-        "p        to the editor; F5 or ctrl+r asks; Tab completes; ctrl+up: what was asked before\n"
-        "ctrl+t   to the schema: space opens a label, Enter puts a word into the text\n"
+        "p        to the editor; F5 or ctrl+r asks; Tab completes; ctrl+up: previous query\n"
+        "ctrl+t   to the schema: space opens a label, Enter inserts a name\n"
         "ctrl+s   save the text as a question, in the folder that $KERNBENCH_QUERIES names"
     )
     DEFAULT_CSS = """
@@ -169,7 +169,7 @@ class CypherScreen(TableScreen):
 
         def named(name: str | None) -> None:
             if name is not None:
-                self.app.push_screen(Line("What does it ask?"), lambda title: titled(name, title))
+                self.app.push_screen(Line("Title of the question"), lambda title: titled(name, title))
 
         self.app.push_screen(Line("Save as (topic/name)"), named)
 

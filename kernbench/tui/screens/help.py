@@ -14,9 +14,9 @@ from kernbench.tui.widgets.words import plain
 
 _KEYS = """\
 Enter    open what the row names: a run, a transaction, a resource ...
-f        choose from what the row names
+f        choose from all that the row names
 Esc      back (first clears the filter)      r   all runs
-t        topology with its map of use        i   timeline
+t        topology with its utilisation map        i   timeline
 a        ask questions of the library        c   free Cypher
 /        filter                              s   sort by the next column
 w  W     next window; choose a window        e   export these rows
@@ -26,8 +26,8 @@ Q  F4    running queries: x cancels the selected one
 ctrl+p   all commands and themes             ctrl+z  to the shell\
 """
 _FILTER = """\
-dma cube3         rows in which both texts occur
-kind=dma_read     exactly that in one column; also kind=dma* kind!=view
+dma cube3         rows that contain both words
+kind=dma_read     that value in one column; also kind=dma* kind!=view
 wait_ns>100       more; also < >= <= on columns with numbers\
 """
 

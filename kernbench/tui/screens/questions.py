@@ -93,11 +93,11 @@ class QuestionScreen(TableScreen):
     def begin(self) -> None:
         """Ask at once where nothing has to be given first."""
         if self.question["scope"] != "history" and not self._run_id:
-            self.say("this question is asked of one run; choose a run first")
+            self.say("this question is about one run; choose a run first")
             self.rows.focus()
         elif any(field.needed for field in form(self.question, self.browser_app.window)):
             self.action_fields()
-            self.say("fill in what is needed, then press Enter")
+            self.say("fill in the required parameters, then press Enter")
         else:
             self.rows.focus()
             self.action_ask_now()

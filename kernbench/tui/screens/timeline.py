@@ -54,7 +54,7 @@ class TimelineScreen(BrowserScreen):
         tracks = timeline.tracks(self.shown)
         words = (
             f"{timeline.name}; {len(tracks)} tracks ({self.shown}), busiest first; height: occupancy, the "
-            "share of a character's time for which something was there"
+            "share of a character's time for which the track was occupied"
         )
         self.query_one("#facts", Static).update(plain(words))
         self.query_one(Bars).show(timeline, tracks)

@@ -106,7 +106,7 @@ export async function cypher(root, ctx) {
     h("details", {}, h("summary", { title: one.help }, one.name), h("ul", {}, one.patterns.map((pattern) => word(pattern, pattern)),
       one.properties.map(([property, unit]) => word(`${property} (${unit})`, property, unit))))));
   const name = h("input", { placeholder: "topic/name", "aria-label": "name of the question" });
-  const title = h("input", { placeholder: "What does it ask?", "aria-label": "title of the question" });
+  const title = h("input", { placeholder: "Title of the question", "aria-label": "title of the question" });
   const said = h("p", { class: "faint", role: "status" });
 
   async function save() {
