@@ -88,7 +88,7 @@ def test_a_centrality_of_networkx_is_asked_with_what_the_run_did(kept: tuple[Pat
         ("heat", {"host.cpu": 1.0, "fabric.switch0": "x"}, "some are numbers and some are texts"),
         ("heat", {"host.cpu": 1.0, ("Component", "host.cpu"): 2.0}, "twice"),
         ("", {"host.cpu": 1.0}, "cannot be a name"),
-        ("pagerank", {"host.cpu": 1.0}, "what questions call a result of theirs"),
+        ("pagerank", {"host.cpu": 1.0}, "is reserved for results of questions"),
     ],
 )
 def test_what_is_wrong_is_said(kept: tuple[Path, kb.Run], name: str, values: Any, message: str) -> None:

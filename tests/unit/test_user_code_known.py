@@ -187,7 +187,7 @@ def test_other_code_of_a_component_is_another_configuration(impl: str, how: dict
 def test_settings_of_wrong_types_are_said_to_be_so(again: object) -> None:
     run = kb.run("gemm-single-pe", "minimal", store=".kernbench")
     forged(run.id, lambda content: content["extra"].update(again=again))
-    refused("does not say how to re-run it")
+    refused("does not record how to re-run it")
 
 
 def test_the_hash_of_a_module_covers_the_packages_that_it_lies_in(folder: Path) -> None:
