@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from math import floor, log10
 from typing import TYPE_CHECKING, Any
 
+from kernbench.benches.llama_decoder import sizes_of
 from kernbench.benches.params import Param
 from kernbench.errors import UsageError
 from kernbench.evaluations import Evaluator, PointRun, evaluation
 from kernbench.kinds.links import BLUE, FAINT, GREEN, ORANGE, PURPLE, SKY, VERMILION
-from kernbench.models import model_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,7 +53,7 @@ Rows = list[dict[str, Any]]
 def run(evaluator: Evaluator) -> None:
     """A layer for each model, number of packages and size."""
     p = {**evaluator.params, **(WHOLE if evaluator.params["whole"] else {})}
-    models = [name for name in str(p["models"]).split(",") if model_of(name)]
+    models = [name for name in str(p["models"]).split(",") if sizes_of(name)]
     sizes = [
         {"phase": "decode", "batch": b, "kv": k} for b in _numbers(p, "batch") for k in _numbers(p, "kv")
     ]
@@ -122,7 +122,7 @@ def _parts(run: PointRun) -> dict[str, float]:
 
 
 def _measure(run: PointRun, point: dict[str, Any]) -> dict[str, Any]:
-    model, mine = model_of(point["model"]), _first(run)
+    model, mine = sizes_of(point["model"]), _first(run)
     tokens = point.get("tokens") or point["batch"]
     roof = [row for row in run.roofline("launch") if row["launch"] in mine]
     layer_ns, light_ns = _layer_ns(run), sum(row["light_ns"] for row in roof)

@@ -67,7 +67,7 @@ TOLERANCE = 1e-2
 def run(torch: Context) -> None:
     """A rank on every package, or the one that is selected; heads and the perceptron are shared out."""
     p = torch.params
-    model = SMALL if p.model == "small" and not p.config else model_of(p.model, p.config)
+    model = sizes_of(p.model, p.config)
     dist = torch.distributed
     ranks = len(torch.ahbm.sips)
     if torch.address_model == "pa":
@@ -132,6 +132,11 @@ def run(torch: Context) -> None:
     else:
         dist.init_process_group("ahbm")
         torch.multiprocessing.spawn(worker, nprocs=ranks, alike=made is None)
+
+
+def sizes_of(name: str, config: str = "") -> Model:
+    """The model of a name, the small one too, or of a file."""
+    return SMALL if name == SMALL.name and not config else model_of(name, config)
 
 
 class _Values:
