@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -67,12 +67,12 @@ def covered_ns(times: Intervals, begin: float, end: float) -> float:
     return covered
 
 
-def _in_order(times: Intervals) -> Iterator[list[list[float]]]:
+def _in_order(times: Intervals) -> Iterator[Iterable[Sequence[float]]]:
     """The intervals in the order in which they begin, then end; :data:`_AT_ONCE` of them at a time."""
-    if len(times) <= _AT_ONCE:
-        yield sorted(times.tolist())
-        return
     starts, stops = times.T
+    if len(times) <= _AT_ONCE:
+        yield sorted(zip(starts.tolist(), stops.tolist(), strict=True))
+        return
     order = None if (starts[1:] > starts[:-1]).all() else np.lexsort((stops, starts))
     for first in range(0, len(times), _AT_ONCE):
         some: Any = slice(first, first + _AT_ONCE)
