@@ -127,7 +127,7 @@ def turns(case: Case) -> float:
         m, n, k, bk = (int(p[key]) for key in ("m", "n", "k", "bk"))
         return -(-m // int(p.get("bm", m))) * (n // int(p.get("bn", n))) * k // bk
     if name.startswith("attention"):
-        tokens, bm, bn = int(p.get("tokens", p.get("keys", 0))), int(p["bm"]), int(p["bn"])
+        tokens, bm, bn = int(p["tokens"] if "tokens" in p else p["keys"]), int(p["bm"]), int(p["bn"])
         blocks = int(p["heads"]) * tokens // bm if "heads" in p else 1
         return 3 * blocks * tokens // bn
     if name.startswith("decode a"):
