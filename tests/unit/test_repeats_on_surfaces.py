@@ -120,3 +120,12 @@ def test_comparisons_say_where_runs_differ_in_it(part: kb.Run, exact: kb.Run, st
     (one,) = part.table("Repeat").filter([True, False]).to_pylist()
     assert not more["slower"]
     assert (more["before"], more["after"]) == (0.0, pytest.approx(one["to_ns"] - one["from_ns"]))
+
+
+def test_a_timeline_has_periods_that_were_not_simulated_as_one_bar(part: kb.Run, exact: kb.Run) -> None:
+    rows = {row.label: row for row in part.timeline().drawn.groups[0].rows}
+    assert rows["not simulated"].names == (f"{COUNT - 3} more of layer",)
+    (one,) = [one for one in part.info["repeats"] if one["kind"] == "repeat"]
+    assert rows["not simulated"].end[0] - rows["not simulated"].begin[0] <= one["to_ns"] - one["from_ns"]
+    assert "not simulated" in str(part.timeline())
+    assert "not simulated" not in str(exact.timeline())

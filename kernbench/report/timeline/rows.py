@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from kernbench.analysis import time_lines
+from kernbench.analysis.accounted import Repeated, repeated
 from kernbench.analysis.chosen_window import ALL
 from kernbench.analysis.occupancy import covered_ns, has_times, occupied_ns
 from kernbench.analysis.time_lines import Lines
@@ -50,7 +51,7 @@ def time_line(
     start = window.spans[0][0] if window.spans else 0.0
     end = window.spans[-1][1] if window.spans else start
     machine = _Rows(tables, window, start, wanted)
-    host = machine.host(info["launches"])
+    host = machine.host(info["launches"], repeated(info))
     pes, rest = _fold(machine.pes(info["launches"]), wanted)
     links: list[RowGroup] = []
     if wanted.links:
@@ -75,8 +76,8 @@ class _Rows:
         self.wanted = wanted
         self.ops = time_lines.operations(tables, window)
 
-    def host(self, launches: Sequence[Mapping[str, Any]]) -> list[RowGroup]:
-        """The launches, and the operations of the host."""
+    def host(self, launches: Sequence[Mapping[str, Any]], repeats: Sequence[Repeated]) -> list[RowGroup]:
+        """The launches, periods that were not simulated as one bar, and the operations of the host."""
         rows = []
         if launches:
             begin, end = (np.array([float(one[key]) for one in launches]) for key in ("t_start", "t_done"))
@@ -86,6 +87,14 @@ class _Rows:
             chosen = time_lines.within(lines, self.window)
             if len(chosen):
                 rows.append(self._row("launches", "launches", chosen, "launch"))
+        if repeats:
+            begin, end = (np.array(times) for times in zip(*((r.begin, r.end) for r in repeats), strict=True))
+            every = np.arange(len(repeats))
+            names = [f"{one.times} more of {one.name}" for one in repeats]
+            lines = Lines("Launch", every * 0 - 1, ["repeats"], every * 0, names, every, begin, end)
+            chosen = time_lines.within(lines, self.window)
+            if len(chosen):
+                rows.append(self._row("repeats", "not simulated", chosen, "launch"))
         mine = [code for code, place in enumerate(self.ops.places) if not place.startswith("sip")]
         for code in mine:
             chosen = self.ops.only(self.ops.place == code)
