@@ -128,9 +128,9 @@ def traffic(
     All arguments but these are as for :func:`kernbench.run`.
 
     Args:
-        flows: A file (YAML, JSON or CSV), ``pattern:NAME`` (see :func:`traffic_patterns`), or a list of
-            mappings with the keys ``src dst bytes`` and, where the default does not fit, ``op offset start_ns
-            count period_ns name``.
+        flows: A file (YAML, JSON or CSV; JSON may be a trace for tt-npe), ``pattern:NAME`` (see
+            :func:`traffic_patterns`), or a list of mappings with the keys ``src dst bytes`` and, where the
+            default does not fit, ``op offset start_ns count period_ns name``.
         params: A pattern's parameters, which may also be passed as keyword arguments.
 
     Raises:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kernbench.errors import ConfigError, UsageError
+from kernbench.probes.noc_events import entries_of, is_trace
 from kernbench.probes.traffic_flow import KEYS, REQUIRED, Flow, Where, make_flows
 from kernbench.topology.marked_yaml import load_marked
 
@@ -19,7 +20,8 @@ def read_flows(path: str | Path) -> list[Flow]:
     """The flows of a file, by the end of its name: ``.yaml``, ``.yml``, ``.json`` or ``.csv``.
 
     YAML and JSON hold a list of flows, or a mapping with the one key ``flows`` for it. CSV begins with a
-    line of keys; an empty cell stands for the default, and a column without a name must be empty.
+    line of keys; an empty cell stands for the default, and a column without a name must be empty. JSON may
+    instead hold a trace of a Wormhole chip (see :mod:`kernbench.probes.noc_events`).
     :class:`ConfigError` names file, line (YAML, CSV) or entry (JSON, from 1), key and what was expected; a
     file that is not there is a :class:`UsageError`.
     """
@@ -79,7 +81,11 @@ def _json(text: str, source: str) -> Entries:
         raise
     except ValueError:  # Python's limit on the digits of a whole number
         raise ConfigError(f"{source}: bad JSON: a number has too many digits") from None
-    for index, entry in enumerate(_read_list(data, source), 1):
+    entries = _read_list(data, source)
+    if is_trace(entries):
+        yield from entries_of(entries, lambda number: _numbered(f"{source}: event {number}"))
+        return
+    for index, entry in enumerate(entries, 1):
         yield entry, _numbered(f"{source}: flow {index}")
 
 

@@ -17,10 +17,9 @@ from typing import NamedTuple
 from kernbench.errors import ConfigError
 from kernbench.machine.machine import Machine
 from kernbench.pgraph import PropertyGraph
+from kernbench.probes.noc_events import END, START, is_barrier
 from kernbench.runtime.process import paced_collector
 
-START, END = "_BARRIER_START", "_BARRIER_END"
-"""Ends of the types of events that enter and leave a barrier."""
 BARRIER_CYCLES = 84
 """What a barrier takes with nothing to wait for: read off the traces, where most of those take 84 cycles.
 Half of it passes before it looks for what has come, half afterwards."""
@@ -83,9 +82,7 @@ def read_traces(file: Path) -> dict[str, Trace]:
 
 def _event(line: Mapping[str, str]) -> NocEvent:
     kind = line["type"]
-    barrier = kind.endswith((START, END))
-    if not (barrier or kind.startswith(("READ", "WRITE"))):
-        raise ValueError(f"'{kind}' is not a type of event: READ, WRITE or one of their barriers")
+    barrier = is_barrier(kind)
     nbytes = int(line["bytes"])
     if nbytes < 1 and not barrier:
         raise ValueError(f"{kind} of {nbytes} bytes, expected at least 1")

@@ -6,8 +6,9 @@ from functools import cache
 from statistics import fmean
 
 from kernbench.machine.machine import Machine
+from kernbench.probes.noc_events import END
 from kernbench.validation import wormhole
-from kernbench.validation.noc_trace import END, Chip, Trace, read_traces, replay
+from kernbench.validation.noc_trace import Chip, Trace, read_traces, replay
 from kernbench.validation.table_file import Case, folder, lines_of
 
 _CHIP = Chip(wormhole.worker, wormhole.memory)

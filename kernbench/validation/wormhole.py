@@ -9,6 +9,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from kernbench.pgraph import PropertyGraph
+from kernbench.probes.noc_events import memory as memory
+from kernbench.probes.noc_events import worker as worker
 from kernbench.topology import compile_topology, load
 
 FLIT_BYTES = 32
@@ -20,13 +22,3 @@ WORKER = (28.1, 28.1)
 def machine() -> PropertyGraph:
     """The chip."""
     return compile_topology(load("wormhole"))
-
-
-def worker(x: int, y: int, network: int) -> str:
-    """What reads and writes at column ``x`` and row ``y``, over one of the networks."""
-    return f"noc{network}.die.n{x}_{y}.src"
-
-
-def memory(x: int, y: int, network: int) -> str:
-    """The memory there, as one of the networks reaches it."""
-    return f"noc{network}.die.n{x}_{y}.mem"

@@ -75,7 +75,9 @@ def command(
 
     FILE is YAML, JSON or CSV: a list of flows with the keys src (a PE, host or an M_CPU), dst (an HBM slice,
     an SRAM or a TCM), bytes and, where the default does not fit, op (write or read), start_ns, count,
-    period_ns, offset, name. The run is kept as one of the bench 'traffic' and can be asked like any other.
+    period_ns, offset, name. JSON may also be a trace of events as tt-metal's profiler writes it for
+    tt-npe, for --topology wormhole. The run is kept as one of the bench 'traffic' and can be asked like any
+    other.
     """
     file = at_most_one(words, "the flows")
     if (file is None) != list_all:
