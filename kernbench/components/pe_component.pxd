@@ -57,5 +57,5 @@ cdef class PeComponent(Component):
     cpdef object hand(self, PeComponent following, Token token)
     @cython.locals(nbytes="long long", link=Link, gbs=double)
     cdef double _data_across(self, Stage fetched, Stage stored, Component following) except? -1.0
-    cdef long long through_tcm(self, Stage stage) except -1
+    cdef long long _through_tcm(self, Stage stage) except -1
     cdef tuple _between(self, Component following, bint write)

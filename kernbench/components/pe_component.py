@@ -263,19 +263,19 @@ class PeComponent(Component):
         TCM takes them. Both cut through, so a link as fast as the TCM's port adds no time.
         """
         now = self.clock.time
-        if fetched.kind == "FETCH" and self.through_tcm(fetched):
-            nbytes = self.through_tcm(fetched)
+        if fetched.kind == "FETCH" and self._through_tcm(fetched):
+            nbytes = self._through_tcm(fetched)
             link, gbs = self._inward.get(following) or self._between(following, False)
             across = link.stream(now - nbytes / gbs, nbytes)
-        elif stored.kind == "STORE" and self.through_tcm(stored):
-            nbytes = self.through_tcm(stored)
+        elif stored.kind == "STORE" and self._through_tcm(stored):
+            nbytes = self._through_tcm(stored)
             link, gbs = self._outward.get(following) or self._between(following, True)
             across = link.stream(now, nbytes) - nbytes / gbs
         else:
             return now
         return across if across > now and link.bw_gbs < gbs else now
 
-    def through_tcm(self, stage: Stage) -> int:
+    def _through_tcm(self, stage: Stage) -> int:
         """Bytes of a FETCH or STORE that pass the TCM."""
         return stage.nbytes - stage.registers if self.in_registers else stage.nbytes
 

@@ -26,7 +26,7 @@ class PeFetchStore(PeComponent):
         self.begin_stage(token)
         ready = self.clock.time
         stage = token.plan.stages[token.index]
-        if self.in_registers and stage.nbytes and not self.through_tcm(stage):
+        if self.in_registers and stage.nbytes and not self._through_tcm(stage):
             token.id, token.in_row, token.transaction = -1, False, None
             self.end_stage(token, ready, ready, ready)
             self.pass_on(token)
@@ -50,16 +50,16 @@ class PeFetchStore(PeComponent):
         if token.got >= 0.0:
             self._moved(token, stage, token.got)
         elif token.record is None:
-            self._tcm.begin(token, self, token.number, self.through_tcm(stage), stage.kind == "STORE")
+            self._tcm.begin(token, self, token.number, self._through_tcm(stage), stage.kind == "STORE")
         else:
             moved = partial(self._moved, token, stage)
-            self._tcm.access(self, token.record, self.through_tcm(stage), stage.kind == "STORE", moved)
+            self._tcm.access(self, token.record, self._through_tcm(stage), stage.kind == "STORE", moved)
 
     def _moved(self, token: Token, stage: Stage, start: float) -> None:
         """The bytes are through; the port had them from ``start`` on."""
         now = self.clock.time
         overhead = token.overhead
         self.count_use(stage.kind == "STORE", overhead + now - start)
-        self.leave(now, self.through_tcm(stage), 0.0, token.begun - token.ready)
+        self.leave(now, self._through_tcm(stage), 0.0, token.begun - token.ready)
         self.end_stage(token, token.ready, token.begun if overhead > 0.0 else start, now)
         self.pass_on(token)

@@ -130,12 +130,12 @@ def test_a_case_takes_what_its_launches_take() -> None:
 
 def test_short_cases_keep_what_the_page_says() -> None:
     page = (CONFIGS.parent / "docs" / "reference" / "validation.md").read_text(encoding="utf-8")
+    page = page.replace("**", "")
     report = validate("h100", short=True)
     assert len(report.rows) > 50
     shown = [row for row in report.rows if "for 9 in 10" not in row.limit]
     for row in shown:
-        verdict = row.verdict if row.verdict == "within" else f"**{row.verdict}**"
         assert f"| {row.row} |" in page
-        assert f"| {row.basis} | {verdict} |" in next(
+        assert f"| {row.basis} | {row.verdict} |" in next(
             line for line in page.splitlines() if f"| {row.row} |" in line
         ), row.row

@@ -61,7 +61,7 @@ def test_default_counts(default: PropertyGraph) -> None:
 
 
 def test_every_node_has_its_kinds_properties_and_no_others(default: PropertyGraph) -> None:
-    on_request = {"pe_baaw", "channel_router", "link_buffer", "source", "memory"}
+    on_request = {"pe_baaw", "channel_router", "link_buffer", "source", "memory", "memory_cache"}
     assert {str(n.properties["kind"]) for n in default.nodes()} == set(COMPONENT_KINDS) - on_request
     for node in default.nodes():
         kind = component_kind(node)
