@@ -159,7 +159,7 @@ _KINDS = (
         form=Form.PART,
         properties=("capacity_bytes", "line_bytes", "ways", "hit_ns", "gbs", "write_back"),
         rates=("gbs",),
-        times=("hit_ns",),
+        times=("overhead_ns", "hit_ns"),
         counted_elsewhere=True,
     ),
     ComponentKind(

@@ -106,7 +106,7 @@ def test_one_that_is_not_marked_ends_too(check: bool) -> None:
     ("limit", "said"), [({"max_ns": 5e4}, "50000 ns"), ({"max_events": 9000}, "9000 events")]
 )
 def test_limits_hold_at_the_end_of_a_run(limit: dict[str, Any], said: str, check: bool) -> None:
-    with pytest.raises(LimitError, match=rf"not over (at|after) {said}.*; transaction 0 \(lost"):
+    with pytest.raises(LimitError, match=rf"stopped at the limit of {said}.*; transaction 0 \(lost"):
         kb.run("gemm-single-pe", "minimal", topo=own(Lost), store="memory:", check=check, **limit)
 
 
