@@ -235,7 +235,7 @@ def test_a_function_is_run_again_when_it_is_given(workdir: Path) -> None:
 def test_shipped_benches_go_by_their_name(workdir: Path) -> None:
     from kernbench.benches.gemm_single_pe import run as function
 
-    for bench in ("3", "gemm-single-pe", function):
+    for bench in ("4", "gemm-single-pe", function):
         kept = kb.run(bench, "minimal", m=32, k=32, n=32)
         assert kb.what_if(kept.id, {"tray": 2.0})["measured"]["run_id"]
         assert kb.open_run(kept.id).again["bench"] == kept.bench
