@@ -28,16 +28,20 @@ _LAST_POINTS = 12
 class Progress:
     """Called with (simulated ns, events so far, share done or None); shows one line that it keeps redrawing.
 
-    Nothing is written within the first second, nor when ``stream`` (stderr) is not a terminal. Used as
-    a context manager it removes its line at the end.
+    Nothing is written within the first second, nor when ``stream`` (stderr) is not a terminal, but for
+    pieces with ``lines``: there each is a line of its own. Used as a context manager it removes its line at
+    the end.
     """
 
-    def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic, lines: bool = False
+    ) -> None:
         self.stream = sys.stderr if stream is None else stream
         self.clock = clock
         self.started = clock()
         self.shown = self.started + QUIET_S - _EVERY_S
         self.on_terminal = self.stream.isatty()
+        self.lines = lines and not self.on_terminal
         self._live: Live | None = None
         self._told = False
         """Whether the work itself has said how far it is."""
@@ -52,6 +56,8 @@ class Progress:
 
     def of_pieces(self, standing: Standing, points: Sequence[SweepPoint] = ()) -> None:
         """Show how far it is, below the points of a sweep that were done last; as when called."""
+        if self.lines and self.clock() - self.started >= QUIET_S:
+            print(printable(standing.text), file=self.stream, flush=True)
         self._show(lambda _: "\n".join([*point_lines(points), standing.text]))
 
     @contextmanager

@@ -20,11 +20,13 @@ import numpy as np
 from kernbench.api.running import run
 from kernbench.runtime.launching import LaunchHandle
 from kernbench.user_modules import load_file
-from kernbench.validation.table_file import Case, cases, folder, read
+from kernbench.validation.table_file import Case, Extent, cases, folder, read
 
 MACHINE = "h100"
-LONG = 700
-"""Turns of loops, blocks of a grid together, above which a case takes long."""
+TURNS: dict[Extent, int] = {"short": 700, "usual": 4200}
+"""Most turns of loops, blocks of a grid together, of a case: about 0.5 ms of CPU each."""
+USUAL_TURNS = {"layers": 14_000, "streaming": 2000, "attention": 2000}
+"""Of kinds: layers take 11 s and more, longer streams minutes; longer attention may lack scratch."""
 SCALE = 0.1275
 """Of scores of attention."""
 SIZES = {
@@ -37,21 +39,24 @@ Found = tuple[Case, float, float]
 """Settings, measured and predicted time of a case."""
 
 
-def is_long(case: Case) -> bool:
-    """Whether it takes more than a few seconds, or is a row on cases that all do."""
-    if case.get("table") == "one block":
+def is_left_out(case: Case, extent: Extent) -> bool:
+    """Whether it takes more turns than ``extent`` has, or is a row on cases that all do."""
+    if extent == "all" or case.get("table") == "one block":
         return False
-    return turns(case) > LONG if "case" in case else not any(_settings(str(case["of"]), short=True))
+    if "case" not in case:
+        return not any(_settings(str(case["of"]), extent))
+    most = TURNS[extent]
+    return turns(case) > (USUAL_TURNS.get(case["set"], most) if extent == "usual" else most)
 
 
-def us(case: Case) -> float:
-    """Microseconds that a case takes."""
-    return _us(str(case["case"]), str(case["params"]))
+def us(case: Case, machine: str = MACHINE) -> float:
+    """Microseconds that a case takes on a machine, by name or file."""
+    return _us(str(case["case"]), str(case["params"]), machine)
 
 
 def spread(case: Case) -> float:
     """``what`` of the cases of the kind ``of``: median, 90th or worst error in %, Kendall's tau, or loss."""
-    found = list(_found(str(case["of"]), bool(case["short"])))
+    found = list(_found(str(case["of"]), case["extent"]))
     what = case["what"]
     if what == "tau":
         return _tau(_times(found))
@@ -62,15 +67,15 @@ def spread(case: Case) -> float:
     return float(np.quantile(errors, {"median": 0.5, "90th": 0.9, "worst": 1.0}[str(what)]))
 
 
-def _found(kind: str, short: bool) -> Iterator[Found]:
-    return ((settings, reference, us(settings)) for settings, reference in _settings(kind, short))
+def _found(kind: str, extent: Extent) -> Iterator[Found]:
+    return ((settings, reference, us(settings)) for settings, reference in _settings(kind, extent))
 
 
-def _settings(kind: str, short: bool) -> Iterator[tuple[Case, float]]:
+def _settings(kind: str, extent: Extent) -> Iterator[tuple[Case, float]]:
     for group in read("h100").groups:
         if group.settings.get("set") == kind:
             for _, reference, settings in cases(group):
-                if not (short and is_long(settings)):
+                if not is_left_out(settings, extent):
                     yield settings, reference
 
 
@@ -101,7 +106,7 @@ def _loss(pairs: list[tuple[float, float]]) -> float:
 
 
 @cache
-def _us(name: str, params: str) -> float:
+def _us(name: str, params: str, machine: str) -> float:
     p = json.loads(params)
     took: list[float] = []
 
@@ -111,7 +116,7 @@ def _us(name: str, params: str) -> float:
             handle.wait()
             took.append(handle.record.t_done - handle.record.t_submit)
 
-    run(bench, MACHINE, trace=False)
+    run(bench, machine, trace=False)
     return sum(took) / 1e3
 
 
@@ -121,8 +126,10 @@ def _kernels() -> ModuleType:
 
 
 def turns(case: Case) -> float:
-    """Turns of the loops of a case, all blocks together; of kernels without a loop blocks."""
+    """Turns of loops, all blocks together; of kernels without a loop blocks; of layers those of products."""
     p, name = case, str(case["case"])
+    if case["table"] == "own layer":
+        return float(p["flops"]) / (2 * int(p["bm"]) * int(p["bn"]) * int(p["bk"]))
     if name.startswith("matmul"):
         m, n, k, bk = (int(p[key]) for key in ("m", "n", "k", "bk"))
         return -(-m // int(p.get("bm", m))) * (n // int(p.get("bn", n))) * k // bk
@@ -138,7 +145,7 @@ def turns(case: Case) -> float:
         return (int(p["n"]) // int(p["block"])) ** 2
     if "cols" in p:
         return 2 * int(p.get("rows", 1))
-    return int(p["n"]) // int(p["block"]) if "block" in p else 10 * LONG
+    return int(p["n"]) // int(p["block"])
 
 
 def _matmul(x: Any, w: Any, y: Any, p: Params, group: int = 8) -> Launch:

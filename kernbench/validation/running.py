@@ -14,7 +14,7 @@ from kernbench.hints import did_you_mean
 from kernbench.report.cells import number
 from kernbench.report.progress import PieceProgress, Standing
 from kernbench.validation import table_file
-from kernbench.validation.table_file import EXACT, Case, CaseGroup, FigureTable
+from kernbench.validation.table_file import EXACT, Case, CaseGroup, Extent, FigureTable
 
 WITHIN, OUTSIDE, MISSING = "within", "outside", "cannot be modelled yet"
 EXPLAINED = "outside with a reason"
@@ -84,6 +84,8 @@ class Report:
 
     tables: dict[str, FigureTable]
     rows: list[ComparedFigure]
+    left_out: int = 0
+    """Rows that were not measured, as they take long."""
 
     @property
     def missed(self) -> list[ComparedFigure]:
@@ -122,6 +124,7 @@ class Report:
         """All of it, as JSON shows it."""
         return {
             "counts": self.counts(),
+            "left_out": self.left_out,
             "rows": [row.as_dict() for row in self.rows],
             "sources": {
                 name: {key: source.model_dump() for key, source in table.sources.items()}
@@ -135,12 +138,18 @@ def tables() -> dict[str, FigureTable]:
     return {name: table_file.read(name) for name in table_file.names()}
 
 
-def validate(*names: str, short: bool | None = None, progress: PieceProgress | None = None) -> Report:
+def validate(
+    *names: str,
+    short: bool | None = None,
+    everything: bool = False,
+    progress: PieceProgress | None = None,
+) -> Report:
     """Measure every row of the tables ``names`` (all by default) on the model; see :class:`ComparedFigure`.
 
     Args:
         names: Tables.
-        short: Leave out cases that take long; by default where no table is named.
+        short: Leave out cases that take more than a few seconds; by default where no table is named.
+        everything: Measure also cases that take minutes, which are left out else.
         progress: Called with the rows that are done.
 
     Raises:
@@ -152,16 +161,16 @@ def validate(*names: str, short: bool | None = None, progress: PieceProgress | N
             raise UsageError(f"there is no table '{name}'; {did_you_mean(name, known)}")
     chosen = {name: table_file.read(name) for name in known if not names or name in names}
     short = not names if short is None else short
-    work = [
-        (name, group, case) for name, table in chosen.items() for group, case in _cases(name, table, short)
-    ]
+    extent: Extent = "all" if everything else "short" if short else "usual"
+    every = [(name, group, case) for name, table in chosen.items() for group, case in _cases(table, extent)]
+    work = [one for one in every if not _is_left_out(*one, extent)]
     rows = []
     for done, (name, group, (title, reference, settings)) in enumerate(work):
         if progress is not None:
             text = f"{done} of {len(work)} rows, measuring {name}: {title}"
             progress(Standing(done, len(work), text))
         rows.append(measured(name, group, title, reference, settings, chosen[name].see))
-    return Report(chosen, rows)
+    return Report(chosen, rows, len(every) - len(work))
 
 
 def measured(
@@ -204,12 +213,15 @@ def measured(
     )
 
 
-def _cases(name: str, table: FigureTable, short: bool) -> Iterator[tuple[CaseGroup, tuple[str, float, Case]]]:
+def _cases(table: FigureTable, extent: Extent) -> Iterator[tuple[CaseGroup, tuple[str, float, Case]]]:
     for group in table.groups:
-        is_long = getattr(_module(name), "is_long", None) if short and group.measure else None
         for title, reference, settings in table_file.cases(group):
-            if is_long is None or not is_long(settings):
-                yield group, (title, reference, {**settings, "short": short})
+            yield group, (title, reference, {**settings, "extent": extent})
+
+
+def _is_left_out(table: str, group: CaseGroup, case: tuple[str, float, Case], extent: Extent) -> bool:
+    known = getattr(_module(table), "is_left_out", None) if group.measure else None
+    return known is not None and bool(known(case[2], extent))
 
 
 def _module(table: str) -> ModuleType:

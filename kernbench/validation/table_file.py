@@ -18,6 +18,8 @@ EXACT, NINE_IN_TEN = "exact", " for 9 in 10"
 """How a limit of nothing but rounding is shown."""
 Case = dict[str, Any]
 """What is measured: settings of the measure by name, and columns of the reference's file."""
+Extent = Literal["short", "usual", "all"]
+"""Which cases are measured: those of a few seconds, all together in some minutes, or every one."""
 
 
 class _Keys(BaseModel):

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from kernbench.cli.output import number, plain, print_csv, print_json, print_table
 from kernbench.cli.progress import Progress, point_lines
-from kernbench.report.progress import line, of_points
+from kernbench.report.progress import Standing, line, of_points
 from kernbench.sweeps.result import SweepPoint
 
 NUMBERS = st.floats() | st.integers(-(2**53), 2**53)
@@ -106,6 +106,16 @@ def test_progress_is_silent_for_a_second_and_then_frugal() -> None:
 
 def test_progress_is_silent_in_a_pipe() -> None:
     assert progress_shown(io.StringIO(), [1.0, 5.0, 50.0]) == ""
+
+
+def test_pieces_are_lines_in_a_pipe_where_that_is_asked_for() -> None:
+    for lines, shown in ((True, "2 of 3 rows\n"), (False, "")):
+        clock = iter([0.0, 0.5, 0.5, 3.0, 3.0])
+        stream = io.StringIO()
+        with Progress(stream, clock=lambda clock=clock: next(clock), lines=lines) as progress:
+            for done in (1, 2):
+                progress.of_pieces(Standing(done, 3, f"{done} of 3 rows"))
+        assert stream.getvalue() == shown
 
 
 def test_progress_is_wiped_when_work_fails() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -98,10 +99,10 @@ def test_errors_are_added_up(monkeypatch: pytest.MonkeyPatch) -> None:
         *of(1, (1.0, 1.1), (2.0, 1.0), (3.0, 3.3), (4.0, 4.0)),
         *of(2, (10.0, 10.0), (20.0, 20.0), (30.0, 30.0), (40.0, 40.0)),
     ]
-    monkeypatch.setattr(h100, "_found", lambda kind, short: iter(rows))
+    monkeypatch.setattr(h100, "_found", lambda kind, extent: iter(rows))
 
     def said(what: str) -> float:
-        return h100.spread({"of": "x", "what": what, "short": True})
+        return h100.spread({"of": "x", "what": what, "extent": "short"})
 
     assert said("median") == pytest.approx(0.0)
     assert said("worst") == pytest.approx(50.0)
@@ -112,14 +113,42 @@ def test_errors_are_added_up(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_short_cases_are_there_for_each_kind() -> None:
-    short = {}
+    short: dict[str, int] = {}
     for group in read("h100").groups:
         if group.measure == "us":
             found = [case for _, _, case in cases(group)]
             kind = str(group.settings["set"])
-            short[kind] = short.get(kind, 0) + sum(not h100.is_long(case) for case in found)
+            short[kind] = short.get(kind, 0) + sum(not h100.is_left_out(case, "short") for case in found)
             assert all(str(case["case"]) in h100.PROBLEMS for case in found)
     assert {kind for kind, count in short.items() if not count} == {"layers"}
+
+
+def test_more_cases_are_measured_as_more_is_asked_for() -> None:
+    found = [case for group in read("h100").groups if group.measure for _, _, case in cases(group)]
+    short, usual, every = (
+        [case for case in found if not h100.is_left_out(case, extent)] for extent in ("short", "usual", "all")
+    )
+    assert len(short) < len(usual) < len(every) == len(found)
+    assert all(case in usual for case in short)
+    layers = [case for case in usual if case.get("table") == "own layer"]
+    assert [h100.turns(case) for case in layers] == [13056.0] * 4
+    assert max(h100.turns(case) for case in usual if case.get("table") == "kernel") <= h100.TURNS["usual"]
+
+
+@pytest.mark.slow
+def test_the_usual_form_ends_in_four_minutes_and_keeps_limits_of_layers(cli: Any) -> None:
+    began = time.process_time()
+    ended = cli("validate", "h100", "--format", "json")
+    assert ended.status == 0
+    assert time.process_time() - began < 240
+    told = json.loads(ended.out)
+    rows = {row["row"]: row["verdict"] for row in told["rows"]}
+    assert told["left_out"] > 150
+    assert rows["layers, median error"] == rows["layers, 90th error"] == "within"
+    assert {row for row, verdict in rows.items() if verdict == "outside"} <= {
+        "matmul, median error",
+        "streaming, median error",
+    }
 
 
 def test_a_case_takes_what_its_launches_take() -> None:
