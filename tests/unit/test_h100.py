@@ -145,10 +145,6 @@ def test_the_usual_form_ends_in_four_minutes_and_keeps_limits_of_layers(cli: Any
     rows = {row["row"]: row["verdict"] for row in told["rows"]}
     assert told["left_out"] > 150
     assert rows["layers, median error"] == rows["layers, 90th error"] == "within"
-    assert {row for row, verdict in rows.items() if verdict == "outside"} <= {
-        "matmul, median error",
-        "streaming, median error",
-    }
 
 
 def test_a_case_takes_what_its_launches_take() -> None:
