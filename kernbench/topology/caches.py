@@ -17,7 +17,7 @@ def describe(graph: PropertyGraph, spec: TopologySpec) -> None:
     """Give each HBM slice of ``graph`` its share of the cache, if the file says that there is one.
 
     Raises:
-        ConfigError: a share that is no cache, or slices that can have none.
+        ConfigError: the share of a slice is not a valid cache, or a slice cannot have a cache.
     """
     said = spec.memory.cache
     if not said.capacity:

@@ -21,7 +21,7 @@ OFF = {
     "pe_gemm": ("fixed_cycles", "smallest"),
     "pe_math": ("cycles", "reduce"),
 }
-"""Keys of a PE, and of its parts, that are no part of a machine which leaves them as they are."""
+"""Keys of a PE and its parts that are left out of a machine which does not set them."""
 
 
 class Links(Section):
