@@ -1,4 +1,4 @@
-"""Launches of the kernels in ``triton_kernels.py``, each with its result by numpy; for several folders.
+"""Launches of the kernels of ``triton_kernels.py``, each with its result by numpy; for several folders.
 
 All arrays have a multiple of 128 elements, so that up to 128 PEs can share them; blocks are ragged.
 """
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from tests import triton_kernels as kernels
+from tests.triton_kernels import measured, shipped
 
 Array = np.ndarray[Any, Any]
 
@@ -74,28 +75,28 @@ ROWS: dict[str, Callable[[Array], Array]] = {
 
 def vadd() -> Case:
     x, y = _single(1152), _single(1152)
-    return Case(kernels.vadd, (5,), (x, y), np.zeros_like(x), x + y, {"n": 1152, "BLOCK": 256}, 0)
+    return Case(shipped.vadd, (5,), (x, y), np.zeros_like(x), x + y, {"n": 1152, "BLOCK": 256}, 0)
 
 
 def sm_load(stages: int = 3) -> Case:
     p = _half(4 * 96)
     expected = _wide(p).reshape(4, 3, 32).sum(1)
     constants = {"n": 96, "BLOCK": 32, "STAGES": stages}
-    return Case(kernels.sm_load, (4,), (p,), np.zeros((4, 32), np.float32), expected, constants)
+    return Case(measured.sm_load, (4,), (p,), np.zeros((4, 32), np.float32), expected, constants)
 
 
 def sm_dot() -> Case:
     a, b = _half(32, 16), _half(16, 32)
     expected = np.stack([3 * (_wide(a) @ _wide(b))] * 2)
     constants = {"rounds": 3, "M": 32, "N": 32, "K": 16}
-    return Case(kernels.sm_dot, (2,), (a, b), np.zeros((2, 32, 32), np.float32), expected, constants)
+    return Case(measured.sm_dot, (2,), (a, b), np.zeros((2, 32, 32), np.float32), expected, constants)
 
 
 def sm_math(op: str) -> Case:
     p = _single(128)
     expected = np.stack([_times(3, MATH[op], p)] * 2)
     constants = {"rounds": 3, "OP": op, "BLOCK": 128}
-    return Case(kernels.sm_math, (2,), (p,), np.zeros((2, 128), np.float32), expected, constants, 1e-5)
+    return Case(measured.sm_math, (2,), (p,), np.zeros((2, 128), np.float32), expected, constants, 1e-5)
 
 
 def sm_rows(op: str) -> Case:
@@ -112,27 +113,27 @@ def _of_rows() -> tuple[Array, Array, dict[str, Any]]:
 def softmax_rows() -> Case:
     x, v, constants = _of_rows()
     e = np.exp(v - v.max(1, keepdims=True))
-    return Case(kernels.softmax_rows, (7,), (x,), np.zeros_like(x), e / e.sum(1, keepdims=True), constants)
+    return Case(shipped.softmax_rows, (7,), (x,), np.zeros_like(x), e / e.sum(1, keepdims=True), constants)
 
 
 def rmsnorm_rows() -> Case:
     x, v, constants = _of_rows()
     w = _half(128)
     expected = v / np.sqrt((v * v).mean(1, keepdims=True) + 1e-5) * w
-    return Case(kernels.rmsnorm_rows, (7,), (x, w), np.zeros_like(x), expected, constants)
+    return Case(shipped.rmsnorm_rows, (7,), (x, w), np.zeros_like(x), expected, constants)
 
 
 def layernorm_rows() -> Case:
     x, v, constants = _of_rows()
     w, b = _half(128), _half(128)
     expected = (v - v.mean(1, keepdims=True)) / np.sqrt(v.var(1, keepdims=True) + 1e-5) * w + b
-    return Case(kernels.layernorm_rows, (7,), (x, w, b), np.zeros_like(x), expected, constants)
+    return Case(shipped.layernorm_rows, (7,), (x, w, b), np.zeros_like(x), expected, constants)
 
 
 def silu_mul() -> Case:
     g, u = _half(1152), _half(1152)
     expected = _wide(g) / (1 + np.exp(-_wide(g))) * u
-    return Case(kernels.silu_mul, (5,), (g, u), np.zeros_like(g), expected, {"n": 1152, "BLOCK": 256})
+    return Case(shipped.silu_mul, (5,), (g, u), np.zeros_like(g), expected, {"n": 1152, "BLOCK": 256})
 
 
 def matmul_blocks(stages: int = 3, size: tuple[int, int, int] = (100, 64, 96)) -> Case:
@@ -141,7 +142,7 @@ def matmul_blocks(stages: int = 3, size: tuple[int, int, int] = (100, 64, 96)) -
     constants = {"M": m, "N": n, "K": k, "BM": 32, "BN": 32, "BK": 32, "GROUP": 2, "STAGES": stages}
     grid = (math.ceil(m / 32) * (n // 32),)
     out = np.zeros((m, n), np.float16)
-    return Case(kernels.matmul_blocks, grid, (a, b), out, _wide(a) @ _wide(b), constants)
+    return Case(shipped.matmul_blocks, grid, (a, b), out, _wide(a) @ _wide(b), constants)
 
 
 def attend(causal: bool, stages: int = 3) -> Case:
@@ -152,7 +153,7 @@ def attend(causal: bool, stages: int = 3) -> Case:
         scores = np.where(np.arange(t)[:, None] >= np.arange(t)[None], scores, -1e30)
     expected = np.einsum("hts,hsd->htd", _softmax2(scores), _wide(v))
     constants = {"T": t, "scale": 0.2, "D": d, "BM": 32, "BN": 16, "CAUSAL": causal, "STAGES": stages}
-    return Case(kernels.attend, (t // 32, h), (q, k, v), np.zeros_like(q), expected, constants, 2e-3)
+    return Case(shipped.attend, (t // 32, h), (q, k, v), np.zeros_like(q), expected, constants, 2e-3)
 
 
 def decode_attend() -> Case:
@@ -161,20 +162,20 @@ def decode_attend() -> Case:
     scores = np.einsum("bgd,btd->bgt", _wide(q), _wide(k)) * 0.2
     expected = np.einsum("bgt,btd->bgd", _softmax2(scores), _wide(v))
     constants = {"T": t, "scale": 0.2, "D": d, "G": g, "BN": 32, "STAGES": 3}
-    return Case(kernels.decode_attend, (b,), (q, k, v), np.zeros_like(q), expected, constants, 2e-3)
+    return Case(shipped.decode_attend, (b,), (q, k, v), np.zeros_like(q), expected, constants, 2e-3)
 
 
 def transpose_blocks() -> Case:
     x = _half(64, 96)
     constants = {"R": 64, "C": 96, "B": 32}
-    return Case(kernels.transpose_blocks, (2, 3), (x,), np.zeros((96, 64), np.float16), x.T, constants, 0)
+    return Case(shipped.transpose_blocks, (2, 3), (x,), np.zeros((96, 64), np.float16), x.T, constants, 0)
 
 
 def gemv_rows() -> Case:
     w, x = _half(128, 128), _half(128)
     constants = {"K": 128, "BN": 16, "BK": 32, "STAGES": 3}
     expected = _wide(w) @ _wide(x)
-    return Case(kernels.gemv_rows, (8,), (w, x), np.zeros(128, np.float16), expected, constants)
+    return Case(shipped.gemv_rows, (8,), (w, x), np.zeros(128, np.float16), expected, constants)
 
 
 def sm_copy() -> Case:

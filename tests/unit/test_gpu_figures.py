@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import csv
-import sys
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
 
 import kernbench as kb
-import kernbench.triton as triton
-import kernbench.triton.language as tl
+from tests.triton_kernels import MEASURE, measured
 from tools.gpu.figures import Measured, Row, main, read
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -99,30 +95,19 @@ def test_what_was_not_measured_is_named(capsys: pytest.CaptureFixture[str]) -> N
     ]
 
 
-@pytest.fixture
-def measuring(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """``measure.py`` without a GPU: its Triton is the one of here."""
-    for name, module in {"triton": triton, "triton.language": tl, "torch": None, "cupy": None}.items():
-        monkeypatch.setitem(sys.modules, name, module or SimpleNamespace())  # type: ignore[arg-type]
-    module = ModuleType("measure")
-    text = (ROOT / "tools" / "gpu" / "measure.py").read_text(encoding="utf-8")
-    exec(compile(text, "measure.py", "exec"), vars(module))
-    return module
-
-
-def test_kernels_that_are_measured_run_here_too(measuring: Any) -> None:
+def test_kernels_that_are_measured_run_here_too() -> None:
     a, b = (np.random.default_rng(1).standard_normal((16, 16)).astype(np.float16) for _ in range(2))
     out = np.zeros((16, 16), np.float32)
-    done = kb.run_kernel(measuring.sm_dot[(1,)], a, b, out=out, rounds=3, M=16, N=16, K=16)
+    done = kb.run_kernel(measured.sm_dot[(1,)], a, b, out=out, rounds=3, M=16, N=16, K=16)
     np.testing.assert_allclose(
         done.output, 3 * (a.astype(np.float32) @ b.astype(np.float32)), rtol=1e-3, atol=1e-3
     )
     x = np.arange(128, dtype=np.float16)
-    done = kb.run_kernel(measuring.sm_load[(2,)], x, out=np.zeros(32, np.float32), n=64, BLOCK=16, STAGES=3)
+    done = kb.run_kernel(measured.sm_load[(2,)], x, out=np.zeros(32, np.float32), n=64, BLOCK=16, STAGES=3)
     assert (done.output == np.concatenate([part.reshape(4, 16).sum(0) for part in (x[:64], x[64:])])).all()
     a, b = a.reshape(16, 16), b[:, :16]
     done = kb.run_kernel(
-        measuring.sm_streamed[(1,)],
+        measured.sm_streamed[(1,)],
         a,
         b,
         out=np.zeros((16, 16), np.float16),
@@ -133,21 +118,21 @@ def test_kernels_that_are_measured_run_here_too(measuring: Any) -> None:
         STAGES=2,
     )
     np.testing.assert_allclose(done.output, a.astype(np.float32) @ b.astype(np.float32), rtol=1e-2, atol=1e-2)
-    done = kb.run_kernel(measuring.sm_fill[(1,)], out=np.zeros(64, np.float16), n=64, BLOCK=16)
+    done = kb.run_kernel(measured.sm_fill[(1,)], out=np.zeros(64, np.float16), n=64, BLOCK=16)
     assert (done.output == 1).all()
     rows = np.ones((4, 16), np.float32)
-    done = kb.run_kernel(measuring.sm_rows[(1,)], rows, out=np.zeros_like(rows), rounds=1, R=4, C=16)
+    done = kb.run_kernel(measured.sm_rows[(1,)], rows, out=np.zeros_like(rows), rounds=1, R=4, C=16)
     np.testing.assert_allclose(done.output, 0.5 + 16e-6, rtol=1e-6)
     y = np.ones(64, np.float32)
-    done = kb.run_kernel(measuring.sm_math[(1,)], y, out=np.zeros_like(y), rounds=2, OP="div", BLOCK=64)
+    done = kb.run_kernel(measured.sm_math[(1,)], y, out=np.zeros_like(y), rounds=2, OP="div", BLOCK=64)
     np.testing.assert_allclose(done.output, 1.5 / (0.5 + 2), rtol=1e-6)
 
 
-def test_each_case_that_figures_need_is_measured(measuring: Any) -> None:
-    text = (ROOT / "tools" / "gpu" / "measure.py").read_text(encoding="utf-8")
+def test_each_case_that_figures_need_is_measured() -> None:
+    text = MEASURE.read_text(encoding="utf-8")
     needed = {row.case for row in read(H100) if not row.case.startswith("math f32 ")}
     asked = (ROOT / "tools" / "gpu" / "figures.py").read_text(encoding="utf-8")
     for case in needed:
         assert f'"{case}"' in text or f'"{case}"' not in asked, case
-    measuring.note("power", "idle after", {"watts": 1.0}, times=[3.0, 1.0, 2.0])
-    assert measuring.ROWS == [["power", "idle after", '{"watts": 1.0}', 0, 0, "2.000", "1.000", "3.000"]]
+    measured.note("power", "idle after", {"watts": 1.0}, times=[3.0, 1.0, 2.0])
+    assert measured.ROWS == [["power", "idle after", '{"watts": 1.0}', 0, 0, "2.000", "1.000", "3.000"]]
