@@ -9,7 +9,7 @@ cimport cython
 
 cdef double _INFINITY
 
-cdef class Extent:
+cdef class CacheLine:
     cdef readonly long long number
     cdef readonly list fetched, dirty
     cdef readonly bint again
@@ -45,14 +45,14 @@ cdef class CachedSlice(HbmSlice):
         number=Py_ssize_t, last=double, until=double, done=double, by=Server,
     )
     cpdef double burst(self, Packet packet, long long flit, double time, bint writing) except? -1.0
-    @cython.locals(cache=Server, use=CacheUse, extent=Extent, duration=double, done=double, place=Py_ssize_t, fetched=double)
+    @cython.locals(cache=Server, use=CacheUse, line=CacheLine, duration=double, done=double, place=Py_ssize_t, fetched=double)
     cpdef double access(self, long long burst, long long nbytes, Transaction transaction, double time, bint writing) except? -1.0
     @cython.locals(written=double)
     cpdef double write_through(self, long long burst, Transaction transaction, double time, double done) except? -1.0
-    @cython.locals(place="long long", found=Extent)
-    cpdef Extent find(self, long long number, Transaction transaction, double time)
+    @cython.locals(place="long long", found=CacheLine)
+    cpdef CacheLine find(self, long long number, Transaction transaction, double time)
     @cython.locals(use=CacheUse, place=Py_ssize_t, channel="long long", done=double)
-    cpdef object evict(self, Extent gone, Extent extent, Transaction transaction, double time)
+    cpdef object evict(self, CacheLine gone, CacheLine line, Transaction transaction, double time)
     @cython.locals(channel=Server, done=double)
     cpdef double ask(self, Py_ssize_t number, Transaction transaction, double time, bint writing) except? -1.0
     @cython.locals(behind=double, transaction=Transaction, use=CacheUse, missed=double, own="long long", rows=Words)

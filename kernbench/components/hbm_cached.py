@@ -1,8 +1,8 @@
 """An HBM slice behind a cache: what was read or written lately is served without its channels.
 
-The cache keeps extents of a few KiB, the least recently used of a set goes first. Of an extent it holds those
-bursts that were fetched or written, so that nothing is read that nobody asked for. A burst that is being
-fetched is not fetched again: whoever asks for it then waits for that fetch.
+The cache keeps lines of a few KiB; of a set, the least recently used is evicted first. A line holds the
+bursts that were fetched or written, so nothing is read that was not asked for. A burst that is being
+fetched is not fetched again: a later access to it waits for that fetch.
 """
 
 from __future__ import annotations
@@ -22,46 +22,46 @@ from kernbench.sim.transaction import Packet, Transaction
 _INFINITY = float("inf")
 
 
-class Extent:
-    """What the cache holds of so many bursts of memory that lie next to each other."""
+class CacheLine:
+    """What the cache holds of ``bursts`` consecutive bursts of memory."""
 
     def __init__(self, number: int, bursts: int, again: bool) -> None:
         self.number = number
         self.fetched = [_INFINITY] * bursts
-        """Of each burst when its channel has served it, ns; 0 if it was written, infinite if it lacks."""
+        """When the channel has served each burst, ns; 0 if it was written, infinite if it is not here."""
         self.dirty = [False] * bursts
-        """Which bursts memory does not have yet."""
+        """Which bursts are newer than memory."""
         self.again = again
-        """Whether it had been there before, and made room."""
+        """Whether it had been there before and was evicted."""
         self.room_ns = 0.0
-        """When what it took the place of has been written back."""
+        """When the line that it replaces has been written back, ns."""
         self.room_by: Any = None
-        """The channel that has written the last of that."""
+        """The channel that writes the last burst of that line."""
 
 
 class CacheUse:
-    """What one transaction, or all of them, made of the cache: bursts by how they were found, and extents."""
+    """Counts of one transaction, or of all: bursts by how they were found, and evicted lines."""
 
     def __init__(self) -> None:
         self.hits = 0
-        """Bursts read that were there."""
+        """Bursts read that were in the cache."""
         self.misses = 0
-        """Bursts read that memory was asked for."""
+        """Bursts read that were fetched from memory."""
         self.again = 0
-        """Of these, bursts of lines that had been there, and made room."""
+        """Of these, bursts of lines that had been evicted before."""
         self.merged = 0
-        """Bursts read that were on their way from memory already."""
+        """Bursts read that were being fetched already."""
         self.writes = 0
         """Bursts written."""
         self.dirtied = 0
-        """Bursts that the cache, and not memory, has then."""
+        """Bursts that writes made newer than memory."""
         self.evictions = 0
-        """Extents that made room."""
+        """Lines evicted."""
         self.written_back = 0
         """Bursts that were written to memory."""
 
     def add(self, more: CacheUse) -> None:
-        """``more`` too."""
+        """Add the counts of ``more``."""
         self.hits += more.hits
         self.misses += more.misses
         self.again += more.again
@@ -71,12 +71,17 @@ class CacheUse:
         self.evictions += more.evictions
         self.written_back += more.written_back
 
+    def columns(self, burst_bytes: int) -> tuple[int, ...]:
+        """The integer columns of a row of ``CacheUse``, behind transaction and resource."""
+        counts = self.hits, self.misses, self.again, self.merged, self.writes, self.evictions
+        return *counts, self.misses * burst_bytes, self.written_back * burst_bytes
+
 
 class CachedSlice(HbmSlice):
     """One slice. What passes occupies the cache's port for ``bytes / cache_gbs`` ns, then takes ``hit_ns``.
 
     A burst that is not there is fetched by its channel, which takes ``access_ns`` more; both begin when the
-    access comes. What is written stays until its extent makes room, and is then written back first, or goes
+    access comes. What is written is written back when its line is evicted, or, without ``write_back``, goes
     to memory at once.
     """
 
@@ -111,16 +116,16 @@ class CachedSlice(HbmSlice):
     def reset(self) -> None:
         """See :meth:`Server.reset`; a run begins with an empty cache."""
         HbmSlice.reset(self)
-        self.sets: dict[int, OrderedDict[int, Extent]] = {}
-        """The extents of each set that has any, the least recently used first."""
+        self.sets: dict[int, OrderedDict[int, CacheLine]] = {}
+        """Lines by set, the least recently used first; only sets that have any."""
         self.gone: set[int] = set()
-        """Numbers of extents that made room."""
+        """Numbers of evicted lines."""
         self.recent: Any = None
-        """The extent that was found last."""
+        """The line that was looked up last."""
         self.until = 0.0
         """When ``by`` had served the flit that was served last, ns."""
         self.use = self.total = CacheUse()
-        """What the transaction that is served now, and all that were, made of it."""
+        """Counts of the transaction that is served now, and of all."""
         self.served_by = Doubles().sized(len(self.channels))
         """When each channel will have served what it was asked for in this step; 0 where that is nothing."""
         self.asked_bytes = Doubles().sized(len(self.channels))
@@ -230,17 +235,17 @@ class CachedSlice(HbmSlice):
             use.writes += 1
             if not self.write_back:
                 return self.write_through(burst, transaction, time, done)
-        extent: Extent = self.find(burst >> self.line_shift, transaction, time)
+        line: CacheLine = self.find(burst >> self.line_shift, transaction, time)
         if writing:
-            extent.fetched[place] = 0.0
-            use.dirtied += not extent.dirty[place]
-            extent.dirty[place] = True
+            line.fetched[place] = 0.0
+            use.dirtied += not line.dirty[place]
+            line.dirty[place] = True
         else:
-            fetched: float = extent.fetched[place]
+            fetched: float = line.fetched[place]
             if fetched == _INFINITY:
                 use.misses += 1
-                use.again += extent.again
-                fetched = extent.fetched[place] = self.ask(burst & self.mask, transaction, time, False)
+                use.again += line.again
+                fetched = line.fetched[place] = self.ask(burst & self.mask, transaction, time, False)
             elif fetched + self.array_ns > time:
                 use.merged += 1
             else:
@@ -249,17 +254,17 @@ class CachedSlice(HbmSlice):
                 done = fetched + self.array_ns
                 self.until = fetched
                 self.by = self.channels[burst & self.mask]
-        if extent.room_ns > done:
-            done = self.until = extent.room_ns
-            self.by = extent.room_by
+        if line.room_ns > done:
+            done = self.until = line.room_ns
+            self.by = line.room_by
         return done
 
     def write_through(self, burst: int, transaction: Transaction, time: float, done: float) -> float:
         """A write that goes to memory; the cache has it too if it has its burst. ``done`` is its port's."""
         held = self.sets.get((burst >> self.line_shift) % self.n_sets)
-        extent: Any = None if held is None else held.get(burst >> self.line_shift)
-        if extent is not None and extent.fetched[burst & (self.line_bursts - 1)] != _INFINITY:
-            extent.fetched[burst & (self.line_bursts - 1)] = 0.0
+        line: Any = None if held is None else held.get(burst >> self.line_shift)
+        if line is not None and line.fetched[burst & (self.line_bursts - 1)] != _INFINITY:
+            line.fetched[burst & (self.line_bursts - 1)] = 0.0
         self.use.written_back += 1
         written = self.ask(burst & self.mask, transaction, time, True)
         if written > done:
@@ -267,29 +272,29 @@ class CachedSlice(HbmSlice):
             self.by = self.channels[burst & self.mask]
         return done
 
-    def find(self, number: int, transaction: Transaction, time: float) -> Extent:
-        """The extent of that number, which is now the last to make room; a new one if it was not there."""
-        extent: Any = self.recent
-        if extent is not None and extent.number == number:
-            return extent  # type: ignore[no-any-return]
+    def find(self, number: int, transaction: Transaction, time: float) -> CacheLine:
+        """The line of that number, now the most recently used; a new one if it was not there."""
+        line: Any = self.recent
+        if line is not None and line.number == number:
+            return line  # type: ignore[no-any-return]
         place = number % self.n_sets
         held: Any = self.sets.get(place)
         if held is None:
             held = self.sets[place] = OrderedDict()
-        extent = held.get(number)
-        if extent is None:
-            extent = Extent(number, self.line_bursts, number in self.gone)
+        line = held.get(number)
+        if line is None:
+            line = CacheLine(number, self.line_bursts, number in self.gone)
             if len(held) == self.ways:
-                self.evict(held.popitem(False)[1], extent, transaction, time)
-            held[number] = extent
+                self.evict(held.popitem(False)[1], line, transaction, time)
+            held[number] = line
         else:
             held.move_to_end(number)
-        self.recent = extent
-        found: Extent = extent
+        self.recent = line
+        found: CacheLine = line
         return found
 
-    def evict(self, gone: Extent, extent: Extent, transaction: Transaction, time: float) -> None:
-        """``gone`` makes room for ``extent``, which has it once all that is dirty has been written back."""
+    def evict(self, gone: CacheLine, line: CacheLine, transaction: Transaction, time: float) -> None:
+        """Evict ``gone``; ``line`` takes its place once its dirty bursts have been written back."""
         use: CacheUse = self.use
         use.evictions += 1
         self.gone.add(gone.number)
@@ -298,9 +303,9 @@ class CachedSlice(HbmSlice):
                 channel = ((gone.number << self.line_shift) + place) & self.mask
                 use.written_back += 1
                 done = self.ask(channel, transaction, time, True)
-                if done > extent.room_ns:
-                    extent.room_ns = done
-                    extent.room_by = self.channels[channel]
+                if done > line.room_ns:
+                    line.room_ns = done
+                    line.room_by = self.channels[channel]
 
     def ask(self, number: int, transaction: Transaction, time: float, writing: bool) -> float:
         """When channel ``number`` has served a burst for the cache."""
@@ -324,7 +329,7 @@ class CachedSlice(HbmSlice):
         done: float,
         server: Server,
     ) -> float:
-        """See :meth:`Memory.depart`; note what the transaction made of the cache."""
+        """See :meth:`Memory.depart`; record how the transaction used the cache."""
         behind = Memory.depart(self, packet, time, begun, inside, until, done, server)
         transaction = packet.transaction
         use: CacheUse = packet.state
@@ -338,20 +343,11 @@ class CachedSlice(HbmSlice):
             rows = self.outcomes
             rows.integer(transaction.id)
             rows.integer(self.cache.index)
-            rows.integer(use.hits)
-            rows.integer(use.misses)
-            rows.integer(use.again)
-            rows.integer(use.merged)
-            rows.integer(use.writes)
-            rows.integer(use.evictions)
-            rows.integer(use.misses * self.burst_bytes)
-            rows.integer(use.written_back * self.burst_bytes)
+            for count in use.columns(self.burst_bytes):
+                rows.integer(count)
             rows.number(missed)
         return behind
 
     def counted(self) -> list[tuple[int, ...]]:
-        """The cache's index, and what all transactions made of it, as rows have it."""
-        use: CacheUse = self.total
-        moved = use.misses * self.burst_bytes, use.written_back * self.burst_bytes
-        counts = use.hits, use.misses, use.again, use.merged, use.writes, use.evictions
-        return [(self.cache.index, *counts, *moved)]
+        """The cache's index, and the columns of all transactions together."""
+        return [(self.cache.index, *self.total.columns(self.burst_bytes))]

@@ -308,8 +308,8 @@ def check_cache(memory: Any, now: float) -> None:
     if moved != counted * memory.burst_bytes:
         what = f"moved {moved} bytes, {counted} bursts of {memory.burst_bytes} were missed or written back"
         raise violation("bytes", who, memory.resource, now, what)
-    held = [extent for extents in memory.sets.values() for extent in extents.values()]
-    dirty = sum(sum(extent.dirty) for extent in held)
+    held = [line for lines in memory.sets.values() for line in lines.values()]
+    dirty = sum(sum(line.dirty) for line in held)
     if memory.write_back and use.dirtied != use.written_back + dirty:
         what = f"{use.dirtied} bursts were written, {use.written_back} of them back, {dirty} are left"
         raise violation("bytes", who, memory.cache.resource, now, what)

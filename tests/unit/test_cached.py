@@ -210,8 +210,8 @@ def test_the_least_recently_used_makes_room(accesses: list[tuple[int, int, bool]
         for burst in range(first, first + count):
             model.access(burst, writing)
     assert use(running) == model.use
-    held = [extent for extents in cache_of(running).sets.values() for extent in extents.values()]
-    assert sorted(extent.number for extent in held) == sorted(line[0] for line in model.lines)
+    held = [one for lines in cache_of(running).sets.values() for one in lines.values()]
+    assert sorted(one.number for one in held) == sorted(line[0] for line in model.lines)
 
 
 def test_a_cache_that_loses_bytes_is_found() -> None:
