@@ -9,6 +9,7 @@ thought to be multiplied into those of the product behind it.
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,9 @@ SMALL = Model("small", 256, 512, 8, 4, 32, 1)
 
 TOLERANCE = 1e-2
 """Of values near 1 after some layers in f16; what lies in a wrong place is off by as much as itself."""
+
+MADE_BYTES = 2 << 30
+"""At most as much of weights and cache is made, written and checked: it is held several times over."""
 
 
 @bench(
@@ -155,6 +159,13 @@ class _Values:
             "up": (model.hidden, model.ffn),
             "down": (model.ffn, model.hidden),
         }
+        cached = (2, batch, model.kv_heads, kv, model.head_dim)
+        nbytes = 2 * layers * sum(math.prod(s) for s in (*shapes.values(), cached))
+        if nbytes > MADE_BYTES:
+            raise UsageError(
+                f"bench 'llama-decoder': weights and cache are {nbytes / 1e9:.1f} GB (model={model.name}, "
+                f"layers={layers}), too much to make, write and check: give resident=true, or fewer layers"
+            )
         self.x = activations(rng, (batch, model.hidden), "f16")
         biases = {f"{n}_bias": shapes[n][1] for n in ("q", "k", "v")} if model.bias else {}
         self.weights = [
@@ -162,7 +173,6 @@ class _Values:
             | {n: activations(rng, (s,), "f16") for n, s in biases.items()}
             for _ in range(layers)
         ]
-        cached = (2, batch, model.kv_heads, kv, model.head_dim)
         self.caches = [activations(rng, cached, "f16") for _ in range(layers)]
 
     def share(self, layer: int, rank: int, ranks: int) -> tuple[dict[str, Any], Any]:

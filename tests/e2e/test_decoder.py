@@ -177,6 +177,11 @@ def test_a_machine_whose_cubes_differ_is_refused():
         kb.run("llama-decoder", kb.load_topology("two-kinds", die), trace=False)
 
 
+def test_more_values_than_memory_has_are_refused_before_they_are_made() -> None:
+    with pytest.raises(UsageError, match=r"14.0 GB \(model=llama-8b, layers=32\).*give resident=true"):
+        kb.run("llama-decoder", "minimal", model="llama-8b", layers=32)
+
+
 def test_a_model_of_which_something_is_left_out_says_so(tmp_path, capsys):
     path = tmp_path / "config.json"
     sizes = {**ODD, "model_type": "mistral", "num_key_value_heads": 2, "num_hidden_layers": 1}
