@@ -33,7 +33,7 @@ app = LazyGroup(
         "why": Entry(f"{_HERE}.why", "Show the critical path of a run: where its time went."),
         "advise": Entry(f"{_HERE}.advise", "Recommend changes of a kernel, with what each saves."),
         "energy": Entry(f"{_HERE}.energy", "Show where the energy of a run went."),
-        "what-if": Entry(f"{_HERE}.what_if", "Estimate, then measure, a run on a faster machine."),
+        "what-if": Entry(f"{_HERE}.what_if", "Estimate and measure the effect of faster parts."),
         "compare": Entry(f"{_HERE}.compare", "Show what got slower between two runs."),
         "runs": Entry(f"{_HERE}.runs", "List, tag, copy and remove runs."),
         "timeline": Entry(f"{_HERE}.timeline", "Show the timeline of a run."),

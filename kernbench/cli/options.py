@@ -112,7 +112,7 @@ def topology_option(function: Function) -> Function:
         "--topology",
         metavar="FILE",
         shell_complete=completion.topologies,
-        help="A file, or the name of a shipped one.  [default: default]",
+        help="A topology file, or the name of a shipped one.  [default: default]",
     )(function)
 
 
@@ -128,8 +128,8 @@ def fault_option(function: Function) -> Function:
         "--fault",
         multiple=True,
         metavar="PLACE[@FROM..TO]|PLACE=SPEED",
-        help="Lose a link a->b or a part, for good or from FROM to TO ns, or make it so many times as fast, "
-        "such as sip0.cube0.pe1=0.5; in place of the topology's faults; may be repeated.",
+        help="A link a->b or a part that fails, for good or from FROM to TO ns, or that runs at SPEED times "
+        "its speed, such as sip0.cube0.pe1=0.5. Replaces the faults of the topology; may be repeated.",
     )(cast(Function, command))
 
 
@@ -177,7 +177,7 @@ def instrument_option(function: Function) -> Function:
         "instruments",
         multiple=True,
         metavar="FILE.py[:CLASS]",
-        help="An instrument of your own: it observes the run, and may keep a table with it; may be repeated.",
+        help="Your own instrument: it observes the run and may save a table with it; may be repeated.",
     )(function)
 
 
@@ -194,7 +194,7 @@ def limit_options(function: Function) -> Function:
     max_events = click.option("--max-events", type=int, metavar="N", help="Stop after this many events.")
     timeout = click.option(
         "--timeout", type=float, metavar="SECONDS",
-        help="Stop after this wall time, kernels that do not end by themselves too.",
+        help="Stop after this wall time, even inside a kernel that never ends.",
     )  # fmt: skip
     return max_ns(max_events(timeout(function)))
 
@@ -215,8 +215,8 @@ def detail_option(function: Function) -> Function:
         type=click.Choice(["summary", "operations", "full"]),
         default="full",
         show_default=True,
-        help="Of runs on a server: the use of each resource only, operations and transactions too, or every "
-        "hop as well.",
+        help="What to store on a Neo4j server: summary has the use of each resource, operations adds "
+        "operations and transactions, full adds every hop.",
     )(function)
 
 
@@ -242,7 +242,7 @@ def executor_options(function: Function) -> Function:
     )  # fmt: skip
     scheduler = click.option(
         "--scheduler", metavar="ADDRESS",
-        help="Of a running Dask cluster, such as tcp://host:8786; without, --jobs workers are started here.",
+        help="Address of a running Dask cluster, such as tcp://host:8786; default: --jobs local workers.",
     )  # fmt: skip
     return jobs(executor(scheduler(function)))
 
@@ -269,7 +269,7 @@ def window_options(function: Function) -> Function:
     taken = cast(Function, with_window)
     launch = click.option(
         "--launch", metavar="N|all|setup|run", default="all", show_default=True,
-        help="Look at one launch, all of them, the time outside of them, or the whole run.",
+        help="Time to look at: one launch, all of them, the time outside of them, or the whole run.",
     )  # fmt: skip
     begin = click.option("--from", "from_ns", type=float, metavar="NS", help="Start of the time range.")
     end = click.option("--to", "to_ns", type=_End(), metavar="NS", help="End of the time range.")
@@ -295,8 +295,8 @@ def check_option(function: Function) -> Function:
     return click.option(
         "--check",
         is_flag=True,
-        help="Check the rules of the simulated machine as it runs: bytes, order, capacity, waits. "
-        "Takes longer.",
+        help="Check the invariants of the simulated machine as it runs: bytes, order, capacity, "
+        "waits. Slower.",
     )(function)
 
 

@@ -18,11 +18,11 @@ from kernbench.cli.source_links import link_lines
 )
 @run_argument
 @click.option(
-    "--launch", metavar="N|all", default="all", show_default=True, help="Look at one launch, or all of them."
+    "--launch", metavar="N|all", default="all", show_default=True, help="One launch, or all of them."
 )
 @click.option(
     "--least", type=click.FloatRange(0.0, 1.0), default=0.01, show_default=True, metavar="SHARE",
-    help="Leave out what would save less than this share of the time, 0 to 1.",
+    help="Leave out advice that saves less than this share of the time, 0 to 1.",
 )  # fmt: skip
 @queries_option
 @store_option
@@ -30,11 +30,11 @@ from kernbench.cli.source_links import link_lines
 def command(
     run: str, launch: str, least: float, queries: tuple[str, ...], store: str | None, fmt: str
 ) -> None:
-    """Say what to do next about RUN: the largest saving first, each with the evidence for it.
+    """Recommend what to change next for RUN: the largest saving first, each with its evidence.
 
-    Savings are estimates from the critical path, and those of two pieces of advice may overlap: follow one,
-    run again, and ask again. 'kernbench query RULE' shows what a rule has found; rules are questions whose
-    file has a line 'advice', and a folder given with --queries may hold more.
+    Savings are estimates from the critical path, and two of them may overlap: make one change, run again,
+    and ask for advice again. 'kernbench query RULE' shows the rows behind a rule. Rules are questions
+    whose file has the key 'advice'; --queries adds a folder with your own.
     """
     from kernbench.screens.advice import COLUMNS, EMPTY, share_of
 

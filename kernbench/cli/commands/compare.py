@@ -36,10 +36,10 @@ _FIGURES = ("name", "before", "after", "change_ns", "change", "slower")
     "--any",
     "any_bench",
     is_flag=True,
-    help="Compare runs of two different benches, and partial ones, as well.",
+    help="Also compare runs of two different benches, and partial runs.",
 )
 @window_options
-@click.option("--top", type=click.IntRange(min=1), default=10, show_default=True, help="Resources at most.")
+@click.option("--top", type=click.IntRange(min=1), default=10, show_default=True, help="Resources to show.")
 @store_option
 @format_option
 def command(
@@ -52,10 +52,10 @@ def command(
     store: str | None,
     fmt: str,
 ) -> None:
-    """Show what was configured differently for BEFORE and AFTER, then what got slower, where, by how much.
+    """Show how the settings of BEFORE and AFTER differ, then what got slower, where and by how much.
 
-    Exits 1 when the window's time, the run's, its latency or that of a launch has grown by more than the
-    threshold. Causes and resources are those of the launches, or of the window that is chosen. JSON has
+    Exits 1 when the time of the window, of the run or of a launch, or the latency, has grown by more
+    than the threshold. Causes and resources cover the launches, or the window that you choose. JSON has
     before, after (run_id, bench, topology, params, version, status, started_at), same_config, configured
     (what, key, before, after), window, figures (name, before, after, change_ns, change, slower), causes
     (cause, before, after, change_ns), resources

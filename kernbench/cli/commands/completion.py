@@ -20,10 +20,10 @@ _SHELLS = ("bash", "zsh", "fish")
 )
 @click.argument("shell", type=click.Choice(_SHELLS))
 def command(shell: str) -> None:
-    """Print the completion script for SHELL; the examples show how a shell takes it.
+    """Print the completion script for a shell; the examples show how to load it.
 
     It completes commands, options, benches, questions, runs, topologies and parameters. Put the line of the
-    example into ~/.bashrc or ~/.zshrc to have it in every shell.
+    example into ~/.bashrc or ~/.zshrc to load it in every shell.
     """
     from kernbench.cli.app import app
 

@@ -14,9 +14,9 @@ from kernbench.cli.output import emit, format_option
 @store_option
 @format_option
 def command(store: str | None, fmt: str) -> None:
-    """Print versions, which store backends are found, and whether the store can be used.
+    """Print versions, the store backends that are installed, and whether the store works.
 
-    Exit status 1 when something that KernBench needs is missing or the store cannot be used.
+    Exits 1 when something that KernBench needs is missing or the store cannot be used.
     """
     report = doctor(store)
     rows = [(check["check"], check["state"], check["detail"]) for check in report["checks"]]

@@ -29,16 +29,17 @@ from kernbench.cli.output import emit_grid, format_option, say
     help="Use your figure instead of the machine's, without a new run; may be repeated.",
 )  # fmt: skip
 @click.option(
-    "--limit", type=click.IntRange(min=0), default=20, show_default=True, metavar="N", help="Rows at most."
+    "--limit", type=click.IntRange(min=0), default=20, show_default=True, metavar="N", help="Rows to show."
 )
 @store_option
 @format_option
 def command(run: str, by: str, figures: tuple[str, ...], limit: int, store: str | None, fmt: str) -> None:
     """Show where the energy of RUN went: wires, memories, arithmetic, the host's own traffic.
 
-    It is counted from the bytes, messages and operations of the run, with the figures that the topology gives
-    under 'energy' and those of configs/energy.yaml. These are published figures of other chips: use them to
-    compare kernels and machines, or give your own. The rows of each --by add up to the energy of the run.
+    Energy is counted from the bytes, messages and operations of the run, with the figures under 'energy' in
+    the topology and those of configs/energy.yaml. The latter are published figures of other chips: use them
+    to compare kernels and machines, or give your own. Whatever --by is, the rows add up to the energy of the
+    run.
 
     JSON has run_id, bench, topology, latency_ns, sim_ns, energy_pj, dynamic_pj, static_pj, launches_pj,
     edp_pj_ns (energy-delay product of the launches), by and rows.

@@ -52,7 +52,7 @@ _SHOWN = 30
 )  # fmt: skip
 @executor_options
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Tag of the saved runs; may be repeated.")
-@click.option("--against", metavar="TAG", help="Compare with the runs of this tag; runs every point again.")
+@click.option("--against", metavar="TAG", help="Run every point, and compare with the runs of this tag.")
 @click.option(
     "--threshold", default="2%", show_default=True, callback=share, metavar="SHARE",
     help="How much slower than --against a point may be; above it the exit status is 1.",
@@ -74,9 +74,9 @@ def command(
 ) -> None:
     """Run the evaluation NAME, or file.py[:name]; write tables, figures and one page into a folder.
 
-    Points are kept runs with the tag evaluate-NAME. Those that the store holds are not run again, so the same
-    command completes an evaluation that was stopped; with MILESTONE_FAST=1 nothing is run, and the results
-    are those of the kept points. Exits 1 when a point fails, or with --against when one got slower.
+    Each point is a saved run with the tag evaluate-NAME. Points in the store are not run again, so the same
+    command completes an evaluation that was stopped. With MILESTONE_FAST=1 nothing is run, and the results
+    come from the saved points. Exits 1 when a point fails or, with --against, got slower.
 
     JSON has name, folder, points, tables, files, notes, moved and wall_s. CSV has the first table. Needs
     matplotlib: the extra kernbench[figures].

@@ -21,9 +21,9 @@ _HELP = f"""Write RUN for another tool, as FORMAT:
 \b
 {_LIST}
 
-Traces and pictures show the launches, tables and graphs the whole run, unless you choose a window; tables
-have the rows that overlap it. In Perfetto, time 0 is the window's start; arguments of events have exact
-times and the numbers that questions take: op, transaction, launch.
+Unless you choose a window, traces and pictures show the launches, tables and graphs the whole run; with a
+window, tables have the rows that overlap it. In Perfetto, time 0 is the window's start; arguments of events
+have exact times and the numbers that questions take as parameters: op, transaction, launch.
 """
 
 
@@ -42,17 +42,17 @@ times and the numbers that questions take: op, transaction, launch.
 @click.option(
     "--out",
     metavar="PATH",
-    help="The file; for tables the folder; for chakra the prefix of the files.  [default: the run's id]",
+    help="The file; for tables a folder, for chakra a prefix of files.  [default: the run's id]",
 )
 @click.option(
     "--links",
     is_flag=True,
-    help="perfetto, timeline: add the links, memories and other parts that were crossed.",
+    help="perfetto, timeline: add links, memories and other parts.",
 )
 @click.option("--waits/--no-waits", default=None, help="perfetto, timeline: add waits and queued operations.")
 @click.option("--fold/--no-fold", default=None, help="timeline: show identical PEs and links once.")
 @click.option(
-    "--rows", type=click.IntRange(min=0), help="timeline: PEs to show, and as many other parts; 0: all."
+    "--rows", type=click.IntRange(min=0), help="timeline: number of PEs to show, and of other parts; 0: all."
 )
 @click.option(
     "--ticks",

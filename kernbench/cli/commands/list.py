@@ -13,9 +13,9 @@ from kernbench.cli.output import emit, format_option
 @click.command(cls=Command, examples=["kernbench list", "kernbench list --format json"])
 @format_option
 def command(fmt: str) -> None:
-    """List the benches: index, name, what they do, and the parameters that run, sweep and tune take.
+    """List the benches: index, name, description and parameters.
 
-    An index may be given to 'run --bench' instead of a name. It changes when benches are added.
+    'run --bench' takes the index instead of a name. Indexes change when benches are added.
     """
     from kernbench.api.running import benches as all_benches
 

@@ -42,14 +42,14 @@ def _sizes(_ctx: click.Context, _param: click.Parameter, text: str | None) -> tu
         "kernbench probe --case pe-cross-cube-hbm-best --sizes 256,4KiB",
     ],
 )
-@click.option("--case", metavar="NAME", default="all", show_default=True, help="One case, with all its hops.")
+@click.option("--case", metavar="NAME", default="all", show_default=True, help="Only this case, with hops.")
 @topology_option
 @change_options
 @click.option(
-    "--sizes", callback=_sizes, metavar="LIST", help="Sizes of the sweep.  [default: 256 B to 1 MiB, times 4]"
+    "--sizes", callback=_sizes, metavar="LIST", help="Transfer sizes.  [default: 256 B to 1 MiB, times 4]"
 )
 @click.option(
-    "--bytes", "nbytes", callback=_size, metavar="SIZE", help="Size of the summary.  [default: 32KiB]"
+    "--bytes", "nbytes", callback=_size, metavar="SIZE", help="Size used in the summary.  [default: 32KiB]"
 )
 @click.option("--hops", is_flag=True, help="Show the hops of all cases.")
 @check_option
@@ -69,9 +69,9 @@ def command(
 ) -> None:
     """Measure single transfers on an idle machine and compare each with a formula.
 
-    The cases are found from the topology: from the host to the nearest cube and on, from a PE to its own
-    memory, to the nearest and farthest in its cube, its SIP and another SIP. Their invariants are
-    checked; every check prints a line that begins with [v], [x] (violated) or [-] (nothing to compare).
+    The cases follow from the topology: from the host to the nearest and to farther cubes, and from a PE to
+    its own memory and to the nearest and farthest memory in its cube, its SIP and another SIP. Each invariant
+    that is checked prints a line that begins with [v] (holds), [x] (violated) or [-] (nothing to compare).
     """
     file = topology_file(topology)
     with Progress() as progress:

@@ -78,16 +78,16 @@ class _QueryCommand(Command):
 )
 @click.option(
     "--print", "form", type=click.Choice(["neo4j", "cypher-shell"]), is_flag=False, flag_value="neo4j",
-    help="Print the question's text with its parameters, to paste into Neo4j Browser or cypher-shell.",
+    help="Print the Cypher of the question with its parameters, to paste into Neo4j Browser or cypher-shell.",
 )  # fmt: skip
 @click.option("--explain", is_flag=True, help="Show the plan instead of the rows, and which engine answers.")
 @click.option(
     "--engine", type=click.Choice(["arcadedb", "ladybug"]),
-    help="The engine for --cypher in memory and in a folder.  [default: arcadedb where it is installed]",
+    help="Engine of --cypher for stores in memory or a folder.  [default: arcadedb where it is installed]",
 )  # fmt: skip
 @click.option(
     "--timeout", "timeout_s", type=click.FloatRange(min=0, min_open=True), metavar="S", default=60.0,
-    show_default=True, help="Stop the query of --cypher after this many seconds.",
+    show_default=True, help="Stop --cypher after this many seconds.",
 )  # fmt: skip
 @queries_option
 @click.option("--no-fold", is_flag=True, help="Do not merge rows that differ only in an index.")
@@ -107,15 +107,14 @@ def command(
     store: str | None,
     fmt: str,
 ) -> None:
-    """Ask the question NAME of RUN, by default the last; 'query NAME --help' shows its parameters.
+    """Answer the question NAME about RUN, by default the last; 'query NAME --help' shows its parameters.
 
-    With --cypher, texts such as limit=3 are the query's own parameters, $limit in its text.
+    With --cypher, limit=3 sets the parameter $limit of your query.
 
-    A question that can look at a window of the run looks at its launches, unless --launch, --from or --to
-    say otherwise. In tables of what parts of the machine did, symmetric parts are one row, and the column
-    count says how many; limit=N counts the rows that are then left. Free Cypher without RUN is asked of the
-    graph over all runs where that has what it names (Run, Topology, USED), and of the last run where it does
-    not.
+    Questions about a time range cover the launches, unless --launch, --from or --to choose another. In tables
+    of parts of the machine, symmetric parts are merged into one row, and the column count says how many there
+    are; limit=N counts merged rows. --cypher without RUN queries the graph over all runs if that has all
+    labels of the query (Run, Topology, USED), else the graph of the last run.
     """
     name, run, params = _asked(words, named=not list_all and cypher is None)
     if sum((name is not None, list_all, cypher is not None)) != 1:

@@ -35,11 +35,10 @@ def command(
     store: str | None,
     fmt: str,
 ) -> None:
-    """Write RUN as one HTML file to send to somebody: the page of 'kernbench web' with its data inside.
+    """Write RUN as one self-contained HTML file to share: the page of 'kernbench web' with its data.
 
-    The machine with its use over time, the timeline, where the time went, the critical path, waits,
-    roofline, and the answers of the questions that need no parameter. It loads nothing and opens in any
-    browser.
+    It has the machine with its use over time, the timeline, where the time went, the critical path, waits,
+    roofline, and the answers to all questions without a required parameter. It works offline in any browser.
     """
     with opened(store) as kept_in, Progress() as progress, progress.during("writing the page"):
         kept = kb.open_run(run, kept_in)

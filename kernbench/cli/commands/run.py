@@ -53,13 +53,13 @@ if TYPE_CHECKING:
 @click.option(
     "--verify-ops",
     is_flag=True,
-    help="Also compare every operation with the result of its inputs, and stop at the first wrong one.",
+    help="Also check the result of every operation against its inputs, and stop at the first wrong one.",
 )
 @limit_options
 @click.option(
     "--keep-partial", is_flag=True, help="Save the partial results of a run that fails or is interrupted."
 )
-@click.option("--exact", is_flag=True, help="Simulate all ranks and periods, also identical ones.")
+@click.option("--exact", is_flag=True, help="Simulate every rank and period, identical ones too.")
 @instrument_option
 @details_option
 @click.option("--watch", is_flag=True, help="Show progress in the terminal, then browse the run.")
@@ -81,15 +81,15 @@ def command(
     fmt: str,
     **same: Any,
 ) -> None:
-    """Run BENCH and print its times, its busiest links and engines, and the id its trace is kept under.
+    """Run BENCH and print its times, its busiest links and engines, and the id of the saved run.
 
-    A file that imports kernbench.torch is a script: it is carried out where it stands, and NAME=VALUE is its
-    argument --NAME=VALUE.
+    BENCH may be a script, a Python file that imports kernbench.torch: it is executed, and NAME=VALUE becomes
+    its argument --NAME=VALUE.
 
-    A run that fails or is interrupted is not kept. With --keep-partial, its finished transactions and
-    operations are kept, with status partial. A run whose results are wrong, or with --verify-data or --check
-    accesses race, is kept: its trace tells which operation wrote the first wrong value. Exit status 1 in all
-    these cases, 130 when interrupted.
+    A run that fails or is interrupted is not saved; with --keep-partial, its finished transactions and
+    operations are, with status partial. A run with wrong results, or in which --verify-data or --check finds
+    a race, is saved: its trace tells which operation wrote the first wrong value. Exits 1 in all these cases,
+    130 when interrupted.
     """
     file = topology_file(topology)
     start = bound(

@@ -47,10 +47,10 @@ command = LazyGroup(
 @store_option
 @format_option
 def list_runs(bench: str | None, tag: str | None, store: str | None, fmt: str) -> None:
-    """List the kept runs, oldest first: parameters, launch time, and what changed from the run before.
+    """List the saved runs, oldest first: parameters, time, and what changed since the run before.
 
-    'changed' compares with the run before of the same bench. Commands take a run by its id or a unique
-    prefix of it, by a tag, or as 'last' for the newest and 'last~2' for the one two before it.
+    'changed' compares with the run before of the same bench. Commands accept a run's id, a unique
+    prefix of it, a tag, 'last' for the newest run, or 'last~2' for two runs before that.
     """
     with opened(store) as kept_in:
         kept = listed(bench, kept_in, tag=tag)
@@ -61,7 +61,7 @@ def list_runs(bench: str | None, tag: str | None, store: str | None, fmt: str) -
 
 
 _every_option = click.option(
-    "--tag", metavar="TAG", help="All runs with this tag; a tag among RUNS means the newest of them."
+    "--tag", metavar="TAG", help="All runs with this tag; a tag given as one of RUNS means its newest run."
 )
 
 
@@ -94,7 +94,7 @@ def tag(run: str, tags: tuple[str, ...], remove: tuple[str, ...], store: str | N
 )
 @click.option("--keep", type=click.IntRange(min=0), required=True, help="Newest runs of each bench to keep.")
 @click.option("--bench", metavar="NAME", help="Only runs of this bench.")
-@click.option("--tagged", is_flag=True, help="Also count and remove tagged runs.")
+@click.option("--tagged", is_flag=True, help="Also remove tagged runs; they count towards --keep.")
 @click.option("--dry-run", is_flag=True, help="Remove nothing, only print what would be removed.")
 @store_option
 @format_option

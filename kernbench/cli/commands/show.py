@@ -17,7 +17,7 @@ from kernbench.cli.run_report import print_run
     examples=["kernbench show", "kernbench show last~1 --launch 0", "kernbench show last --tab waits"],
 )
 @run_argument
-@click.option("--tab", metavar="TAB", help="Show this tab of page and terminal UI instead, such as waits.")
+@click.option("--tab", metavar="TAB", help="Show this tab of the page instead, such as waits.")
 @details_option
 @window_options
 @store_option
@@ -32,7 +32,7 @@ def command(
 ) -> None:
     """Show one run: its settings, times and launches, where the time went, the busiest resources.
 
-    With --tab, all rows of that tab; JSON has its tables by key, CSV the first of them.
+    --tab shows all rows of one tab; JSON has its tables by key, CSV the first one.
     """
     with opened(store) as kept_in:
         kept = kb.open_run(run, kept_in)

@@ -57,7 +57,7 @@ def _ends_in(suffix: str) -> Callable[[click.Context, click.Parameter, str | Non
 @click.option("--bench", hidden=True, shell_complete=completion.benches)
 @click.option(
     "--topology", "topologies", multiple=True, metavar="FILE", shell_complete=completion.topologies,
-    help="A file, or the name of a shipped one; may be repeated.  [default: default]",
+    help="A topology file, or the name of a shipped one; may be repeated.  [default: default]",
 )  # fmt: skip
 @change_options
 @click.option("--device", metavar="all|sip:N", help="The SIPs to run on.  [default: SIP 0]")
@@ -74,10 +74,10 @@ def _ends_in(suffix: str) -> Callable[[click.Context, click.Parameter, str | Non
 @click.option(
     "--plot", metavar="F.png", callback=_ends_in(".png"), help="Draw lines for one key, a heat map for two."
 )
-@click.option("--energy", is_flag=True, help="Add energy and energy-delay product of each point's launches.")
+@click.option("--energy", is_flag=True, help="Add the energy and energy-delay product of each point.")
 @click.option(
     "--pareto", metavar="F.png", callback=_ends_in(".png"),
-    help="Draw a cost over latency with their Pareto front: energy, with --energy, or that of --against.",
+    help="Draw a cost (--against) over latency with the Pareto front.",
 )  # fmt: skip
 @click.option(
     "--against", metavar="COST", default="energy", show_default=True,
@@ -85,7 +85,7 @@ def _ends_in(suffix: str) -> Callable[[click.Context, click.Parameter, str | Non
 )  # fmt: skip
 @click.option(
     "--phases", type=click.IntRange(1, 1000), default=1, metavar="N",
-    help="With refreshed memory, run each point at N phases of the refresh; latencies are medians.",
+    help="Where memory is refreshed, run each point at N phases of the refresh; latencies are medians.",
 )  # fmt: skip
 @limit_options
 @store_option
@@ -106,13 +106,12 @@ def command(
     fmt: str,
     **same: Any,
 ) -> None:
-    """Run a bench at every combination of values: of its parameters, of topology keys, of topologies.
+    """Run a bench at every combination of values of its parameters, of topology keys and of topologies.
 
-    Values, those of --topo too, are lists and ranges with both ends: 1,2,4 or 8..11 or 8..64+8 or 8..128*2.
-    FILE is YAML with bench, topology, device, verify, tags, set, topo, phases and points; options come before
-    what it says. Each point is a kept run. One that the store holds already is not run again, so the same
-    command completes a sweep that was stopped. A point that fails is a row with its error; then the exit
-    status is 1.
+    Values, also in --topo, are lists or ranges that include both ends: 1,2,4 or 8..11 or 8..64+8 or 8..128*2.
+    FILE is YAML with bench, topology, device, verify, tags, set, topo, phases and points; options override
+    it. Each point is a saved run. Points in the store are not run again, so the same command
+    completes a sweep that was stopped. A point that fails is a row with its error; then the exit status is 1.
 
     JSON has bench, swept (the keys that vary) and points (point, topology, params, topo, latency_ns, sim_ns,
     verified, run_id, kept_before, error; with --energy also energy_pj and edp_pj_ns; where memory is

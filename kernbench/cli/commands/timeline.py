@@ -33,7 +33,7 @@ _PIPE_COLUMNS = 110
 @click.option(
     "--links",
     is_flag=True,
-    help="Add the links, memories, routers and CPUs that were crossed.",
+    help="Add links, memories, routers and CPUs.",
 )
 @click.option("--waits/--no-waits", default=True, show_default=True, help="Add queued operations.")
 @click.option(
@@ -44,7 +44,7 @@ _PIPE_COLUMNS = 110
 )
 @click.option(
     "--rows", type=click.IntRange(min=0), default=16, show_default=True,
-    help="PEs to show, and as many links and other parts; 0: all.",
+    help="Number of PEs to show, and of links and other parts; 0: all.",
 )  # fmt: skip
 @store_option
 @format_option
@@ -60,9 +60,9 @@ def command(
 ) -> None:
     """Show RUN on a timeline: its launches, PEs with their engines, and queued operations.
 
-    Percentages are occupancy: the share of the time for which something was there, waiting or served. In the
-    terminal the height of a character is the occupancy in its time. 'kernbench export timeline' draws it as
-    SVG, with each operation's name, number and source line under the pointer.
+    Percentages are occupancy: the share of the time in which work was waiting or served. The height of a bar
+    is the occupancy in that interval. 'kernbench export timeline' writes an SVG; hover over an operation for
+    its name, number and source line.
     """
     with opened(store) as kept_in:
         kept = kb.open_run(run, kept_in)

@@ -44,11 +44,10 @@ command = LazyGroup(
 @change_options
 @format_option
 def check(file: str, topo: dict[str, str], components: str | None, fmt: str) -> None:
-    """Check whether FILE is a valid topology: a path, or the name of one that comes with the package.
+    """Check whether FILE is a valid topology: a path, or the name of a shipped one.
 
-    An invalid one is an error with a line for each mistake: the line in FILE, the key, and what was expected
-    there. So is one whose routes can deadlock with the finite buffers of its links. Parts that no message
-    comes to are named in warnings.
+    Each mistake is listed with its line in FILE, its key and what was expected. Routes that can deadlock
+    with finite link buffers are errors too. Parts that no message can reach are warnings.
     """
     graph = kb.load_topology(topology_file(file), topo, components)
     check_routes(graph)
@@ -77,7 +76,7 @@ def check(file: str, topo: dict[str, str], components: str | None, fmt: str) -> 
 @click.argument("new", metavar="B", shell_complete=completion.topologies)
 @format_option
 def diff(old: str, new: str, fmt: str) -> None:
-    """Say in what the topologies A and B differ: keys, after defaults, and numbers of parts of each kind."""
+    """Show how the topologies A and B differ: keys, defaults included, and numbers of parts by kind."""
     rows = topology_differences(*(kb.load_topology(topology_file(file)) for file in (old, new)))
     columns = ("what", "key", "before", "after")
     emit(fmt, rows, columns, [[row[column] for column in columns] for row in rows])
@@ -87,8 +86,8 @@ def diff(old: str, new: str, fmt: str) -> None:
 def schema() -> None:
     """Print the JSON Schema of topology files.
 
-    An editor completes and checks keys with it: see the page on keys of a topology. Rules between keys
-    are not in it; 'kernbench topology check' has them.
+    Editors complete and check keys with it. It does not have rules between keys; 'kernbench topology
+    check' checks those.
     """
     say(json.dumps(topology_schema(), indent=2))
 
@@ -107,13 +106,13 @@ def schema() -> None:
     "src",
     metavar="A",
     shell_complete=completion.parts,
-    help="Where the route begins: a component's name, or host.",
+    help="Start of the route: a component, or host.",
 )
-@click.option("--to", "dst", metavar="B", shell_complete=completion.parts, help="Where it ends.")
+@click.option("--to", "dst", metavar="B", shell_complete=completion.parts, help="End of the route.")
 @click.option(
     "--traffic",
     type=click.Choice(TRAFFIC, case_sensitive=False),
-    help="The kind of traffic, which decides the links it may use. [default: what A sends]",
+    help="The kind of traffic, which determines the links it may use. [default: what A sends]",
 )
 @change_options
 @format_option

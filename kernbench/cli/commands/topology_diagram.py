@@ -30,14 +30,14 @@ from kernbench.written_files import writing
     type=click.Choice([*DIAGRAM_VIEWS, "all"]),
     default="all",
     show_default=True,
-    help="What to show: the tray, a package, a cube, a PE.",
+    help="What to show: the system, a package (SIP), a cube or a PE.",
 )
 @click.option(
     "--out",
     metavar="PATH",
     default=".",
     show_default=True,
-    help="A folder, which gets one file a view; with one --view, a file, or - for stdout.",
+    help="A folder for one file per view; with a single --view, a file, or - for stdout.",
 )
 @click.option(
     "--of", "part", metavar="NAME", help="With one --view: the SIP, cube or PE to show, such as sip0.cube5."
@@ -48,7 +48,7 @@ from kernbench.written_files import writing
 )
 @click.option(
     "--frames", type=click.IntRange(min=1), metavar="N",
-    help="With --run: N pictures of equal intervals of its time, numbered in order.",
+    help="With --run: N numbered pictures, each of an equal interval of the run's time.",
 )  # fmt: skip
 @window_options
 @store_option
@@ -66,9 +66,9 @@ def command(
     store: str | None,
     fmt: str,
 ) -> None:
-    """Draw the topology FILE as SVG: places true to scale, one SIP, cube and PE standing for all of them.
+    """Draw the topology FILE as SVG, to scale: one SIP, cube and PE stand for all of them.
 
-    With --run, where a view draws several links or parts as one, the busiest of them gives the colour.
+    With --run, a shape that stands for several links or parts has the colour of the busiest.
     """
     path = Path(out)
     # A folder may have a dot in its name; with one view, an ending other than .svg is a mistake.

@@ -52,7 +52,7 @@ _KIND = ("kind", "links", "used", "mean_utilisation", "max_utilisation", "bytes"
 @change_options
 @click.option(
     "--top", type=click.IntRange(min=1), default=10, show_default=True, metavar="N",
-    help="How many of the busiest parts to show.",
+    help="Number of busiest parts to show.",
 )  # fmt: skip
 @instrument_option
 @kept_options
@@ -71,13 +71,12 @@ def command(
     fmt: str,
     **same: Any,
 ) -> None:
-    """Run the flows of FILE, or of a built-in pattern, together; print when each began and ended.
+    """Run the flows of FILE, or of a built-in pattern, concurrently; print when each started and ended.
 
     FILE is YAML, JSON or CSV: a list of flows with the keys src (a PE, host or an M_CPU), dst (an HBM slice,
-    an SRAM or a TCM), bytes and, where the default does not fit, op (write or read), start_ns, count,
-    period_ns, offset, name. JSON may also be a trace of events as tt-metal's profiler writes it for
-    tt-npe, for --topology wormhole. The run is kept as one of the bench 'traffic' and can be asked like any
-    other.
+    an SRAM or a TCM), bytes and, optionally, op (write or read), start_ns, count, period_ns, offset, name.
+    JSON may also be an event trace of tt-metal's profiler, as tt-npe reads it, for --topology wormhole. The
+    run is saved under the bench name 'traffic' and can be queried like any other.
     """
     file = at_most_one(words, "the flows")
     if (file is None) != list_all:

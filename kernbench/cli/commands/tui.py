@@ -24,9 +24,9 @@ def _size(_ctx: click.Context, _param: click.Parameter, text: str) -> tuple[int,
 )
 @click.argument("run", metavar="[RUN]", required=False, shell_complete=completion.runs)
 @moved_option("--run", "{command} {value}")
-@click.option("--svg", metavar="FILE", help="Draw the screen into a file instead; needs no terminal.")
+@click.option("--svg", metavar="FILE", help="Draw the screen into a file instead; works without a terminal.")
 @click.option(
-    "--keys", metavar="KEYS", default="", help='With --svg: keys to press before, such as "t tab enter".'
+    "--keys", metavar="KEYS", default="", help='With --svg: keys to press first, such as "t tab enter".'
 )
 @click.option(
     "--size", metavar="COLUMNSxROWS", default="100x30", show_default=True, callback=_size,
@@ -36,8 +36,8 @@ def _size(_ctx: click.Context, _param: click.Parameter, text: str) -> tuple[int,
 def command(run: str | None, svg: str | None, keys: str, size: tuple[int, int], store: str | None) -> None:
     """Browse kept runs in the terminal: launches, critical path, waits, topology, questions, comparison.
 
-    Opens RUN, or the list of all runs. Every row leads on with Enter; ? shows the keys. Nothing is written
-    to the store.
+    Opens RUN, or the list of all runs. Enter opens a row, ? shows the keys. The store is not
+    changed.
     """
     from kernbench.tui.start import browse, draw, require_terminal
 

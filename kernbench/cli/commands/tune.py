@@ -43,7 +43,7 @@ _COLUMNS = ("kernel", "key", "config", "latency_ns", "best", "run_id", "error")
     "--for", "goal", type=click.Choice(TUNING_GOALS), default="latency", show_default=True,
     help="What to minimize: latency, energy, or edp, the energy-delay product.",
 )  # fmt: skip
-@click.option("--verify-data", is_flag=True, help="Leave out configurations that give wrong values.")
+@click.option("--verify-data", is_flag=True, help="Reject configurations that compute wrong values.")
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Tag of the saved runs; may be repeated.")
 @limit_options
 @store_option
@@ -58,13 +58,13 @@ def command(
     fmt: str,
     **same: Any,
 ) -> None:
-    """Run a bench once with each configuration of its kernels, and print which is best.
+    """Run a bench with each configuration of its kernels and print the best.
 
-    The best is the fastest in simulated time, or the one with the least energy: see --for.
+    Best means fastest in simulated time, or what --for names.
 
-    The kernels are those that the bench launches and that @kb.autotune gives configurations. Each run is
-    kept. A configuration that fails is a row with its error; exit status 1 where no configuration of a
-    kernel works. When interrupted, prints what was measured so far.
+    It tunes each kernel of the bench that @kb.autotune gives configurations. Each run is saved. A
+    configuration that fails is a row with its error; exits 1 when all configurations of a kernel fail. When
+    interrupted, it prints what was measured so far.
 
     JSON has bench, points (kernel, key, config, latency_ns, best, run_id, error; with another goal also
     energy_pj and edp_pj_ns), best_run, and settings: what 'kernbench run BENCH' takes to run with the best.

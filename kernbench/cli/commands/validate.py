@@ -30,8 +30,8 @@ _COLUMNS = ("row", "reference", "measured", "unit", "difference", "limit", "basi
 @click.argument("names", nargs=-1, metavar="[TABLE]...", shell_complete=completion.tables)
 @click.option("--list", "listing", is_flag=True, help="List the tables.")
 @click.option("--strict", is_flag=True, help="Exit with status 1 if a row exceeds its limit.")
-@click.option("--short", is_flag=True, help="Leave out cases that take long; without a TABLE they are.")
-@click.option("--all", "everything", is_flag=True, help="Measure also cases that take minutes.")
+@click.option("--short", is_flag=True, help="Skip slow cases; the default without TABLE.")
+@click.option("--all", "everything", is_flag=True, help="Also measure cases that take minutes.")
 @click.option("--plot", metavar="FILE", help="Also draw the rows as PNG.")
 @format_option
 def command(
@@ -43,12 +43,12 @@ def command(
     plot: str | None,
     fmt: str,
 ) -> None:
-    """Measure the model beside references that others made: silicon, simulators, records.
+    """Compare the model with published references: silicon, other simulators, kept records.
 
-    Each row has the figure of a reference, ours, how far they lie apart, and the limit. It is predicted, or
-    fitted: something was chosen so that ours comes close. It is within the limit, outside, outside with a
-    reason that was checked for this very figure of ours, or cannot be modelled yet. Without a TABLE all are
-    measured, in about three minutes. Cases that take minutes are left out, and counted on the last line.
+    Each row has the reference's figure, ours, the deviation and its limit. A row is predicted, or fitted (a
+    parameter was chosen to match it). It is within the limit, outside, outside for a known reason, or not
+    modelled yet. Without TABLE, all tables are measured, in about three minutes. Cases that take minutes are
+    skipped, and counted on the last line.
     """
     from kernbench.api.pictures import require_figures
     from kernbench.validation import tables, validate

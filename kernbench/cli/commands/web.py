@@ -23,7 +23,7 @@ _PORT = 8765
 )  # fmt: skip
 @click.option(
     "--host", metavar="ADDRESS", default="127.0.0.1", show_default=True,
-    help="The address to listen at. With any other than the loopback one, such as 0.0.0.0, everybody in the "
+    help="The address to listen on. With an address other than loopback, such as 0.0.0.0, everyone on the "
     "network can read all runs of the store.",
 )  # fmt: skip
 @click.option("--open/--no-open", "open_browser", default=True, show_default=True, help="Open the browser.")
@@ -31,8 +31,8 @@ _PORT = 8765
 def command(run: str | None, port: int, host: str, open_browser: bool, store: str | None) -> None:
     """Browse kept runs in the browser: machine, timeline, critical path, questions, comparison.
 
-    Serves one page until Ctrl-C, on this machine alone. It shows RUN, by default the last, and leads to all
-    others of the store. Nothing is written to the store.
+    Serves one page, to this computer only, until Ctrl-C. It shows RUN, by default the last, with links to
+    all other runs. The store is not changed.
     """
     from kernbench.web.start import serve
 

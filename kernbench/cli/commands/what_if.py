@@ -35,8 +35,8 @@ _CANDIDATE = ("where", "on_path_ns", "twice_ns", "twice_saved_ns", _MEASURED, "f
 @run_argument
 @click.option(
     "--speed", "speeds", multiple=True, metavar="WHERE=FACTOR|free",
-    help="Make a component, a link a->b, kind:NAME, a group such as sip0.cube3, or several of these with "
-    "' + ' between them, so many times as fast, or free; may be repeated.",
+    help="Make WHERE this many times as fast, or free (infinitely fast): a component, a link a->b, "
+    "kind:NAME, a group such as sip0.cube3, or several of these joined by ' + '; may be repeated.",
 )  # fmt: skip
 @click.option(
     "--topo", multiple=True, metavar="KEY=VALUE",
@@ -46,23 +46,23 @@ _CANDIDATE = ("where", "on_path_ns", "twice_ns", "twice_saved_ns", _MEASURED, "f
 @fault_option
 @click.option(
     "--launch", metavar="N|all|setup|run", default="all", show_default=True,
-    help="Look at one launch, all of them, the time outside of them, or the whole run.",
+    help="Time to look at: one launch, all of them, the time outside of them, or the whole run.",
 )  # fmt: skip
 @click.option("--no-rerun", is_flag=True, help="Only estimate; run nothing.")
-@click.option("--bench", metavar="NAME", help="The bench to re-run, if RUN was of a Python function.")
+@click.option("--bench", metavar="NAME", help="The bench to run, if RUN was of a Python function.")
 @click.option(
     "--code", multiple=True, metavar="FILE",
-    help="A Python file or module of your own that RUN names, and that may be run again: of its bench, "
-    "components, arbiters or algorithms; may be repeated.",
+    help="Allow this Python file or module that RUN names to be executed again: its bench, components, "
+    "arbiters or algorithms; may be repeated.",
 )  # fmt: skip
 @click.option(
     "--locations", type=click.IntRange(min=0), default=10, show_default=True, metavar="N",
-    help="Without --speed: how many single components and links to list; all kinds are listed beside them.",
+    help="Without --speed: how many single components and links to list, in addition to all kinds.",
 )  # fmt: skip
 @click.option(
     "--measure", type=click.IntRange(min=0), metavar="N",
-    help="Without --speed: how many of the list, from the first, to run as well, twice as fast; these runs "
-    f"are not kept. [default: {_TRIED}, or none with --no-rerun]",
+    help="Without --speed: how many candidates to also run, twice as fast; these runs are not "
+    f"saved. [default: {_TRIED}, or none with --no-rerun]",
 )  # fmt: skip
 @store_option
 @format_option
@@ -79,15 +79,14 @@ def command(
     store: str | None,
     fmt: str,
 ) -> None:
-    """Show what RUN would take on a machine that is faster in places: an estimate, then a real run.
+    """Show how long RUN would take on a machine with some parts faster: an estimate, then a real run.
 
-    Without --speed, lists what is worth changing: estimates of the whole time with each kind and each of the
-    slowest locations of the critical path twice as fast, and free, the largest saving first. An estimate
-    re-times the critical path; other paths and queues may decide once it is shorter. So the first of the list
-    are run as well: measured_saved_ns is what that saved. With --speed, the same bench or traffic is run on
-    the changed machine and kept with the tag what-if. That run is then the last one: name the first by its
-    id, or as last~1, to try something else with it. Changes of --topo
-    cannot be estimated, only run.
+    Without --speed, lists candidates, the largest saving first: the estimated time with each kind, and each
+    of the slowest locations on the critical path, twice as fast and infinitely fast (free). An estimate
+    re-times the critical path only; once it is shorter, other paths and queues may dominate. So the first
+    candidates are also run: measured_saved_ns is what that saved. With --speed, the same bench or traffic is
+    run on the changed machine and saved with the tag what-if. 'last' is then that run: name the original by
+    its id, or as last~1. Changes with --topo cannot be estimated, only run.
 
     JSON has run_id, bench, topology, problem, launch, window and, without --speed, ns and candidates (where,
     on_path_ns, twice_ns, twice_saved_ns, measured_saved_ns or null, free_ns, free_saved_ns), with it changes

@@ -36,10 +36,10 @@ from kernbench.cli.source_links import link_lines
 @store_option
 @format_option
 def command(run: str, window: ChosenWindow, by: str, store: str | None, fmt: str) -> None:
-    """Show the critical path of RUN: the contiguous steps of work and waiting that make up its time.
+    """Show the critical path of RUN: the chain of work and waiting that determines its time.
 
-    By default the time of its launches; the times add up to the window's exactly. JSON has run_id, launch,
-    window, t_start, t_end, ns, by_cause, by_location, by_line and steps, whatever --by says.
+    It covers the launches, or the window that you choose; the steps add up to its time exactly. JSON has
+    run_id, launch, window, t_start, t_end, ns, by_cause, by_location, by_line and steps, whatever --by says.
     """
     with opened(store) as kept_in, Progress() as progress, progress.during("following the critical path"):
         kept = kb.open_run(run, kept_in)
