@@ -137,7 +137,9 @@ TABLES = (
         _P("times", "int64", "How many there are beside these."),
         _P("period_ns", "double", "Length of the last period that was simulated, and of each that was not; 0 "
            "of packages.", "ns"),
-        _P("before_ns", "double", "Length of the one before it.", "ns"),
+        _P("before_ns", "double", "Length of the one before it; 0 of packages.", "ns"),
+        _P("least_ns", "double", "Shortest that a period could be without waits that only an estimate has; "
+           "of packages all of their time without them.", "ns"),
     ), key="number", optional=True),
     Table("Beyond", "run", "What a run accounts for without having simulated it adds to the use of parts; "
           "only where there is such.", (

@@ -370,7 +370,7 @@ def _launch(number: int, launch: LaunchRecord, until: float, graph: PropertyGrap
 
 def _repeats(estimates: Sequence[Estimate]) -> list[dict[str, Any]]:
     """What a run has accounted for, in the order in which that was over."""
-    names = ("kind", "name", "from_ns", "to_ns", "simulated", "times", "period_ns", "before_ns")
+    names = ("kind", "name", "from_ns", "to_ns", "simulated", "times", "period_ns", "before_ns", "least_ns")
     return [
         {"number": number, **{name: getattr(one, name) for name in names}}
         for number, one in enumerate(estimates)

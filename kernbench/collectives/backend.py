@@ -270,7 +270,7 @@ class Backend:
     def _launch(self, name: str, algorithm: Algorithm, call: Call) -> Work:
         program = self._context.scheduler.current
         if program.alike is not None:
-            self._context.wait_all()
+            self._context.hold()
             program.alike.collective(program.rank or 0, call.collective)
         self._transport.ensure(algorithm.neighbours(call))
         launch = self._context.launch_part(

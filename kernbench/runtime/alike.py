@@ -19,6 +19,7 @@ from kernbench.runtime.launching import LaunchHandle
 from kernbench.runtime.meeting import Meeting
 from kernbench.runtime.same_launch import Sent, difference
 from kernbench.runtime.scheduler import Event
+from kernbench.runtime.waits import waits
 from kernbench.sim.counts import Counts, counted
 from kernbench.topology import packages
 from kernbench.user_code import line_of
@@ -161,13 +162,24 @@ class Alike:
 
         launch.request.when_done(over)
 
-    def estimate(self) -> Estimate:
-        """What was accounted for: they have ended."""
+    def estimate(self, led: Sequence[LaunchHandle]) -> Estimate:
+        """What was accounted for: they have ended. ``led`` are the launches of the leader."""
         like = np.arange(len(self.counts))
         for package in self._packages:
             like[package.rows] = self._packages[0].rows
         now, others = self._machine.clock.now, len(self._sips) - 1
-        return Estimate("alike", "package", self.from_ns, now, 1, others, counts=self.counts, like=like)
+        waited = sum(one.times * wait for one, wait in zip(led, waits(led), strict=True))
+        return Estimate(
+            "alike",
+            "package",
+            self.from_ns,
+            now,
+            1,
+            others,
+            least_ns=now - self.from_ns - waited,
+            counts=self.counts,
+            like=like,
+        )
 
     def _share(self) -> None:
         """Since its last collective each package has counted what the leader's has."""

@@ -247,6 +247,13 @@ class Context(TensorFactory):
         self._driver.wait_all()
         self._prune()
 
+    def hold(self) -> None:
+        """As :meth:`wait_all`, where a program waits only because a run accounts for periods or packages."""
+        program = self.scheduler.current
+        if program.held_since is None:
+            program.held_since = self.now
+        self.wait_all()
+
     def check(
         self,
         name: str,

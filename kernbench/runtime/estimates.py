@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from kernbench.runtime.waits import least, waits
 from kernbench.sim.counts import Counts, counted
 
 if TYPE_CHECKING:
     from kernbench.runtime.context import Context
+    from kernbench.runtime.launching import LaunchHandle
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +18,9 @@ class Estimate:
     """What a run accounts for without having simulated it; times in ns.
 
     Of a ``repeat`` the stretch in which ``times`` periods pass beyond the ``simulated`` ones, with the
-    lengths of the last two of those. Of ``alike`` ranks the stretch in which they ran, with the number of
-    packages that were simulated, and of those beside them.
+    lengths of the last two of those; ``least_ns`` is the shortest that a period could be in a run that waits
+    at no boundary. Of ``alike`` ranks the stretch in which they ran, with the number of
+    packages that were simulated, and of those beside them; ``least_ns`` is that stretch without waits.
     """
 
     kind: str
@@ -28,6 +31,7 @@ class Estimate:
     times: int
     period_ns: float = 0.0
     before_ns: float = 0.0
+    least_ns: float = 0.0
     counts: Counts | None = field(default=None, repr=False, compare=False)
     """What it adds to what the parts of the machine count."""
     like: Any = field(default=None, repr=False, compare=False)
@@ -49,6 +53,8 @@ class Boundaries:
     def __init__(self) -> None:
         self.times: list[float] = []
         self.counts: list[Counts] = []
+        self.launches: list[tuple[list[LaunchHandle], list[LaunchHandle]]] = []
+        """By rank that is simulated its launches in the last two periods."""
 
     def note(self, context: Context) -> None:
         """All are here: drain the machine, and note when that was and what the parts had counted."""
@@ -66,7 +72,12 @@ class Boundaries:
         machine.advance(past)
         counts = times * (self.counts[1] - self.counts[0])
         machine.beyond += counts
-        lengths = now - second, second - first
+        shortest = min(
+            least(last, now - second, sum(waits([*before, *last])[len(before) :]))
+            for before, last in self.launches
+        )
+        self.launches = []
+        lengths = now - second, second - first, shortest
         context.estimates.append(
             Estimate("repeat", name, now, machine.clock.now, simulated, times, *lengths, counts)
         )

@@ -78,7 +78,10 @@ class LaunchHandle:
         self.for_pes = for_pes
         self.follows = follows
         self.times = 1
-        self.rank = driver.scheduler.current.rank
+        program = driver.scheduler.current
+        self.rank = program.rank
+        self.held_since, program.held_since = program.held_since, None
+        """When it would have been submitted but for a wait that ``--exact`` leaves out, ns; else None."""
         self.targets = tuple(targets)
         self.request = request
         self._tensors = tuple(tensors)

@@ -63,7 +63,7 @@ def _run(
     sent: list[tuple[Sent, LaunchHandle]] = []
 
     def boundary(number: int, then: Callable[[], None]) -> None:
-        context.wait_all()
+        context.hold()
         what = f"is at boundary {number} of torch.repeat({n}) at {line}"
         if program.alike is None:
             meeting.come(what, then)
@@ -85,11 +85,13 @@ def _run(
             boundary(number + 1, partial(here.note, context))
         if times:
             _check_alike(line, simulated, before, sent)
+            if program.alike is None or rank == 0:
+                here.launches.append(([h for _, h in before], [h for _, h in sent]))
             boundary(simulated + 1, partial(here.account, context, name, simulated, times))
             for _, handle in sent:
                 handle.times += times
     finally:
-        program.sent = None
+        program.sent = program.held_since = None
 
 
 def _check_alike(

@@ -84,6 +84,8 @@ class HostProgram:
         """The ranks that it is alike to."""
         self.sent: list[tuple[Sent, LaunchHandle]] | None = None
         """Its launches since the last boundary of a repeat; None where it is in none."""
+        self.held_since: float | None = None
+        """When it came to a wait that ``--exact`` leaves out, and it has launched nothing since."""
         self.waits_for: Awaitable | None = None
         self.ended = False
         self._greenlet: UserGreenlet | None = None

@@ -212,7 +212,12 @@ class Multiprocessing:
         for program in started.programs:
             program.alike = alike
 
-        started.when_done(lambda: context.estimates.append(alike.estimate()))
+        def ended() -> None:
+            led = [one for one in context.launches[first:] if one.rank == 0]
+            context.estimates.append(alike.estimate(led))
+
+        first = len(context.launches)
+        started.when_done(ended)
 
     def _ranked(self, fn: Callable[..., Any], rank: int, *args: Any) -> None:
         if (context := self._context()) is not None:

@@ -53,7 +53,7 @@ def kept(store: GraphStore) -> GraphStore:
     made = {"hits": 1, "misses": 2, "again": 0, "merged": 0, "writes": 0, "evictions": 0}
     moved = {"resource": "hbm.pc0", "fetched_bytes": 512, "written_bytes": 0, "miss_ns": 3.0}
     tables["CacheUse"] = table("CacheUse", [{"txn": txn, **made, **moved} for txn in (0, -1)])
-    spans = {"from_ns": 1.0, "to_ns": 3.0, "period_ns": 1.0, "before_ns": 1.0}
+    spans = {"from_ns": 1.0, "to_ns": 3.0, "period_ns": 1.0, "before_ns": 1.0, "least_ns": 1.0}
     tables["Repeat"] = table(
         "Repeat", [{"number": 0, "kind": "repeat", "name": "layer", "simulated": 3, "times": 2, **spans}]
     )

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import kernbench as kb
+from kernbench.analysis import accounted
 from kernbench.errors import KernBenchError
 from tests.unit.test_alike_ranks import PLACED, exp, topo
+from tools import measure_repeats
 
 Body = Callable[[Any, int], None]
 
@@ -209,3 +214,69 @@ def test_exact_changes_nothing_where_nothing_is_alike() -> None:
         torch.launch("exp", exp, x, x)
 
     assert len({ran(bench, exact=exact).info["config_hash"] for exact in (True, False)}) == 1
+
+
+@pytest.mark.parametrize(("sips", "alike"), [(1, False), (2, False), (2, True)])
+def test_the_bar_covers_what_waits_at_boundaries_cost(sips: int, alike: bool) -> None:
+    whole, part = (ran(repeated(16, 3, sips > 1, alike), sips, exact=exact) for exact in (True, False))
+    (one,) = accounted.repeated(part.info)
+    assert 0.005 < part.sim_ns / whole.sim_ns - 1 < one.bar
+    assert f"+-{100 * one.bar:.1f} %" in part.info["accounted"][1]
+
+
+def test_a_program_that_waits_itself_has_no_waits_of_an_estimate() -> None:
+    def bench(torch: Any) -> None:
+        x, y = (torch.zeros(64, 64, dp=PLACED) for _ in range(2))
+        for _ in torch.repeat(9):
+            torch.launch("exp", exp, x, y).wait()
+
+    whole, part = (ran(bench, exact=exact) for exact in (True, False))
+    (one,) = accounted.repeated(part.info)
+    assert one.bar == accounted.LEAST_BAR
+    assert part.sim_ns == pytest.approx(whole.sim_ns, rel=accounted.LEAST_BAR)
+
+
+def test_a_bar_has_all_overlap_of_launches_on_different_pes() -> None:
+    def bench(torch: Any) -> None:
+        first, second = (torch.zeros(64, 64) for _ in range(2))
+        torch.ahbm.set_device(1)
+        other = torch.zeros(64, 64)
+        for _ in torch.repeat(16):
+            torch.launch("exp", exp, first, second)
+            torch.launch("exp", exp, other, other)
+
+    whole, part = (ran(bench, 2, exact=exact) for exact in (True, False))
+    (one,) = accounted.repeated(part.info)
+    assert part.sim_ns / whole.sim_ns - 1 < one.bar
+
+
+def test_packages_that_are_alike_say_what_waits_cost_them() -> None:
+    def bench(torch: Any) -> None:
+        def worker(rank: int) -> None:
+            x, y = (torch.zeros(64, 64, dp=PLACED) for _ in range(2))
+            for _ in range(4):
+                torch.launch("exp", exp, x, y)
+                torch.distributed.all_reduce(y)
+
+        torch.distributed.init_process_group("ahbm")
+        torch.multiprocessing.spawn(worker, nprocs=2, alike=True)
+
+    whole, part = (ran(bench, 2, exact=exact) for exact in (True, False))
+    (one,) = part.table("Repeat").to_pylist()
+    assert part.sim_ns > whole.sim_ns
+    assert one["least_ns"] == pytest.approx(whole.sim_ns, rel=0.05)
+    (bar,) = re.findall(r"\+-(\S+) %: \S+ ns or more", part.info["accounted"][1])
+    assert part.sim_ns / whole.sim_ns - 1 < float(bar) / 100
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("packages", "batch"), [(1, 1), (2, 1), (4, 1)])
+def test_the_bar_covers_the_error_of_layers_of_a_model(packages: int, batch: int, tmp_path: Path) -> None:
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps(measure_repeats.MODEL), encoding="utf-8")
+    (whole, _), (part, _) = (
+        measure_repeats.ran(packages, batch, str(config), exact) for exact in (True, False)
+    )
+    (one,) = accounted.repeated(part.info)
+    assert abs(part.sim_ns / whole.sim_ns - 1) <= one.bar
+    assert 16 * one.least_ns == pytest.approx(whole.sim_ns, rel=0.01)
