@@ -226,8 +226,7 @@ def _speed(where: str, speed: Speed) -> Speed:
         value = 0.0
     if not 1 / FASTEST <= value <= FASTEST:
         raise UsageError(
-            f"the speed of '{where}' is {speed!r}, expected a number from {1 / FASTEST:g} to {FASTEST:g}, "
-            "or 'free'"
+            f"'{where}={speed}': expected a number from {1 / FASTEST:g} to {FASTEST:g}, or 'free'"
         )
     return value
 

@@ -6,6 +6,7 @@ Those that a function of the API takes under the same name reach it as they are,
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -15,11 +16,15 @@ import click
 from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.cli import completion
 from kernbench.cli.output import remark
+from kernbench.errors import KernBenchError
 
 if TYPE_CHECKING:
     from kernbench.pgraph import GraphStore
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+_OF_FAULT = re.compile(r"override faults: faults\.(\d+)(?:: |\.)")
+"""How errors of a topology name a fault that an option gave."""
 
 
 def store_option(function: Function) -> Function:
@@ -122,7 +127,11 @@ def fault_option(function: Function) -> Function:
     @functools.wraps(function)
     def command(*args: Any, fault: tuple[str, ...], topo: dict[str, Any], **kwargs: Any) -> Any:
         found = [_fault(text) for text in fault]
-        return function(*args, topo={**topo, "faults": found} if found else topo, **kwargs)
+        try:
+            return function(*args, topo={**topo, "faults": found} if found else topo, **kwargs)
+        except KernBenchError as error:
+            error.args = (_OF_FAULT.sub(lambda at: f"--fault '{fault[int(at[1])]}': ", str(error)),)
+            raise
 
     return click.option(
         "--fault",
@@ -300,8 +309,11 @@ def check_option(function: Function) -> Function:
     )(function)
 
 
-def assignments(option: str, items: Iterable[str]) -> dict[str, str]:
-    """``("a=1", "b=2")`` as a dictionary; a text without ``=``, or a name set twice, is wrong usage."""
+def assignments(option: str, items: Iterable[str], form: str = "name=value") -> dict[str, str]:
+    """``("a=1", "b=2")`` as a dictionary; a text without ``=``, or a name set twice, is wrong usage.
+
+    ``form`` is how the error says to write it.
+    """
     values: dict[str, str] = {}
     for item in items:
         # A name may hold the key of a kernel's configuration: scale[n=100].BLOCK=64.
@@ -310,7 +322,7 @@ def assignments(option: str, items: Iterable[str]) -> dict[str, str]:
         name = item[:keyed] + name
         name = name.strip()
         if not equals or not name:
-            raise click.UsageError(f"{option} '{item}': write it as name=value")
+            raise click.UsageError(f"{option} '{item}': write it as {form}")
         if name in values:
             raise click.UsageError(f"{option} '{item}': '{name}' is set twice")
         values[name] = value.strip()

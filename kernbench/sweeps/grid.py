@@ -17,6 +17,7 @@ MOST_POINTS = 100_000
 """Points of one sweep, and values of one range."""
 _NUMBER = rf"(?:{SIZE}|[-+]?\d+(?:\.\d+)?)"
 _RANGE = re.compile(rf"(?P<begin>{_NUMBER})\.\.(?P<end>{_NUMBER})(?:(?P<operation>[*+])(?P<by>{_NUMBER}))?")
+_NO_RANGE = re.compile(rf"{_NUMBER}\.\.|\.\.{_NUMBER}$")
 _OPENING, _CLOSING = "[{(", "]})"
 
 
@@ -75,6 +76,8 @@ def _number(text: str) -> Decimal:
 def _range(part: str, name: str) -> list[object]:
     match = _RANGE.fullmatch(part.strip())
     if match is None:
+        if _NO_RANGE.match(part.strip()):
+            raise UsageError(f"{name}: '{part}' is not a range; give both ends, such as 8..64 or 8..64*2")
         return [part]
     # Decimals, so that 0.1..0.5+0.1 ends at 0.5 and not at 0.5000000000000001.
     begin, end, by = (_number(match[name] or "1") for name in ("begin", "end", "by"))

@@ -103,11 +103,14 @@ def parse(
     found = [*_read_components(spec, folder), *checks.problems(spec), *(also(spec) if also else ())]
     if found:
         raise report(found, source, marked, paths)
-    spec.note_source(
-        lambda path: f"override {paths[path]}" if path in paths else f"{source}:{marked.line(path)}"
-    )
+
+    def located(path: KeyPath) -> str:
+        said = (name for key, name in paths.items() if path[: len(key)] == key)
+        return next((f"override {name}" for name in said), f"{source}:{marked.line(path)}")
+
+    spec.note_source(located)
     for i, override in enumerate(spec.overrides):
-        override.note_location(f"{source}:{marked.line(('overrides', i, 'where'))}")
+        override.note_location(located(("overrides", i, "where")))
     return spec
 
 

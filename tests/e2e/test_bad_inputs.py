@@ -240,6 +240,8 @@ CASES = [
     argument("parameter-choice", RUN + "--bench qkv-gemm dtype=f8", r"'dtype'.*f8.*f16"),
     argument("device", RUN + "--bench qkv-gemm --device sip:7", r"sip:7"),
     argument("device-form", RUN + "--bench qkv-gemm --device gpu", r"gpu.*sip:"),
+    argument("fault", RUN + "gemm-single-pe --fault tray=2 --fault r0", r"error: --fault 'r0': ", FAILED),
+    argument("fault-speed", RUN + "gemm-single-pe --fault tray=0", r"--fault 'tray=0': speed: ", FAILED),
     argument("option", RUN + "--bench qkv-gemm --verfy", r"--verfy"),
     argument("command", "rnu", r"rnu"),
     argument("format", "list --format xml", r"xml.*(table|json)"),
@@ -255,14 +257,18 @@ CASES = [
     argument(
         "what-if-nowhere",
         "what-if --store {dir}/kept --speed kind:ruter=2",
-        r"'kind:ruter' matches nothing, did you mean 'kind:router'",
+        r"--speed 'kind:ruter' matches nothing, did you mean 'kind:router'",
     ),
     argument("what-if-no-time", "what-if --store {dir}/kept --speed kind:ucie_conn=2", r"takes no time"),
-    argument("what-if-speed", "what-if --store {dir}/kept --speed tray=fast", r"'tray' is 'fast', expected"),
     argument(
-        "what-if-zero", "what-if --store {dir}/kept --speed tray=0", r"'tray' is '0', expected a number"
+        "what-if-speed",
+        "what-if --store {dir}/kept --speed tray=fast",
+        r"--speed 'tray=fast': expected a number",
     ),
-    argument("what-if-form", "what-if --store {dir}/kept --speed tray", r"--speed 'tray': write it as"),
+    argument("what-if-zero", "what-if --store {dir}/kept --speed tray=0", r"'tray=0': expected a number"),
+    argument(
+        "what-if-form", "what-if --store {dir}/kept --speed tray", r"--speed 'tray': write it as WHERE=FACTOR"
+    ),
     argument("what-if-launch", "what-if --store {dir}/kept --launch 7", r"no launch 7; it has 1"),
     argument(
         "what-if-other-bench",

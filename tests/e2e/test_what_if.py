@@ -247,7 +247,7 @@ def test_what_cannot_be_asked(workdir: Path) -> None:
         kb.what_if(changes={})
     with pytest.raises(UsageError, match="is of traffic and has no bench"):
         kb.what_if(kept.id, {"tray": 2.0}, bench="qkv-gemm")
-    with pytest.raises(UsageError, match=r"'tray' is inf, expected a number from 1e-12"):
+    with pytest.raises(UsageError, match=r"'tray=inf': expected a number from 1e-12"):
         kb.what_if(kept.id, {"tray": float("inf")})
     assert [run.id for run in kb.runs()] == [kept.id]
 

@@ -94,7 +94,7 @@ def command(
     ns, by_cause, or null), saved_ns and difference_ns (estimate less measured, or null). With a real run,
     before and measured also have energy_pj, that of the whole run.
     """
-    changes = assignments("--speed", speeds)
+    changes = assignments("--speed", speeds, "WHERE=FACTOR, such as kind:router=2, or WHERE=free")
     with opened(store) as kept_in:
         if not changes and not topo:
             how = {"launch": launch, "locations": locations, "bench": bench, "code": code}
@@ -103,10 +103,14 @@ def command(
         if measure is not None:
             raise UsageError("--measure is for the list; with --speed the change is run anyway")
         with running() as progress, progress.during("estimating"):
-            found = kb.what_if(
-                run, changes, kept_in, not no_rerun,
-                launch=launch, bench=bench, topo=topo, code=code, progress=progress,
-            )  # fmt: skip
+            try:
+                found = kb.what_if(
+                    run, changes, kept_in, not no_rerun,
+                    launch=launch, bench=bench, topo=topo, code=code, progress=progress,
+                )  # fmt: skip
+            except UsageError as error:
+                places = tuple(f"'{place.strip()}" for where in changes for place in where.split("+"))
+                raise UsageError(f"--speed {error}" if str(error).startswith(places) else error) from None
     columns = ("cause", "before", "estimate", "measured")
     rows = list(_by_cause(found))
     emit(fmt, found, columns, rows, lambda: [f"{_of(found)}: {_name_changes(found)}"])
