@@ -57,11 +57,6 @@ def open_store(url: str | PathLike[str]) -> GraphStore:
     return opener(text)
 
 
-def schemes() -> list[str]:
-    """The schemes of URLs that this installation can open, in alphabetical order."""
-    return sorted({name for name in _SHIPPED if name} | {point.name for point in entry_points(group=GROUP)})
-
-
 def _opener(scheme: str) -> Opener | None:
     """The opener for ``scheme``; None when there is none."""
     if scheme in _SHIPPED:

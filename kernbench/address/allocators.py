@@ -39,17 +39,17 @@ class PeAllocator:
         self.hbm = shared
         self.tcm = FreeList(tcm_bytes, tcm_base, f"TCM of {where}")
 
-    def alloc_hbm(self, nbytes: int, align: int | None = None) -> int:
-        """Physical address of ``nbytes`` in the slice; by default aligned to a burst, so none is shared."""
-        return self.hbm.alloc(nbytes, self._burst_bytes if align is None else align)
+    def alloc_hbm(self, nbytes: int) -> int:
+        """Physical address of ``nbytes`` in the slice, aligned to a burst, so none is shared."""
+        return self.hbm.alloc(nbytes, self._burst_bytes)
 
     def free_hbm(self, pa: int, nbytes: int) -> None:
         """Give back what :meth:`alloc_hbm` returned for ``nbytes``."""
         self.hbm.free(pa, nbytes)
 
-    def alloc_tcm(self, nbytes: int, align: int = WORD_BYTES) -> int:
+    def alloc_tcm(self, nbytes: int) -> int:
         """Physical address of ``nbytes`` in the TCM."""
-        return self.tcm.alloc(nbytes, align)
+        return self.tcm.alloc(nbytes, WORD_BYTES)
 
     def free_tcm(self, pa: int, nbytes: int) -> None:
         """Give back what :meth:`alloc_tcm` returned for ``nbytes``."""

@@ -45,11 +45,10 @@ _DIGITS = 7
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """The path before and after, ns; both sums by cause add up to their total."""
+    """The path before and after, ns; the sums by cause add up to ``ns``."""
 
     before_ns: float
     ns: float
-    by_cause_before: dict[str, float]
     by_cause: dict[str, float]
 
     @property
@@ -169,7 +168,7 @@ class PathEstimator:
         by_cause = {cause: spent for cause, spent in total.items() if spent > 0.0}
         ordered = dict(sorted(by_cause.items(), key=lambda entry: (-entry[1], entry[0])))
         before = self.path.by_cause()
-        return Estimate(math.fsum(before.values()), math.fsum(ordered.values()), before, ordered)
+        return Estimate(math.fsum(before.values()), math.fsum(ordered.values()), ordered)
 
     def _spread(
         self, new: Floats, steps: Sequence[int], before: Sequence[float], after: Sequence[float]

@@ -72,8 +72,8 @@ def last_seen(transaction: Transaction, resources: Sequence[Server]) -> str:
     return resources[rows[-1].resource].resource if rows else transaction.src
 
 
-def fold_lines(waiting: Sequence[str], most: int = _LINES) -> list[str]:
-    """Lines that differ in the numbers of parts alone once, with their count; ``most`` of them."""
+def fold_lines(waiting: Sequence[str]) -> list[str]:
+    """Lines that differ in the numbers of parts alone once, with their count, and only so many of them."""
     found: dict[str, list[str]] = {}
     for line in waiting:
         found.setdefault(_NUMBERED.sub("#", line), []).append(line)
@@ -81,8 +81,8 @@ def fold_lines(waiting: Sequence[str], most: int = _LINES) -> list[str]:
         same[0] if len(same) == 1 else f"{same[0]} (and {len(same) - 1} more like it)"
         for same in found.values()
     ]
-    left = sum(len(same) for same in list(found.values())[most:])
-    return lines[:most] + ([f"... and {left} more lines"] if left else [])
+    left = sum(len(same) for same in list(found.values())[_LINES:])
+    return lines[:_LINES] + ([f"... and {left} more lines"] if left else [])
 
 
 def circle_of_buffers(links: Iterable[Link]) -> list[str]:

@@ -243,11 +243,6 @@ def blocks(x: Array, width: int, workers: int) -> Array:
     return np.ascontiguousarray(whole.reshape(len(x), workers, width).transpose(1, 0, 2)).reshape(-1, width)
 
 
-def unblocked(x: Array, rows: int) -> Array:
-    """What :func:`blocks` took, with its zeros."""
-    return np.ascontiguousarray(x.reshape(-1, rows, x.shape[1]).transpose(1, 0, 2)).reshape(rows, -1)
-
-
-def depth(columns: int, nbytes: int = 32 << 10, itemsize: int = 2) -> int:
-    """Rows of a tile of weights as wide as a PE's columns: a power of two, some ``nbytes`` together."""
-    return max(16, 1 << int(math.log2(max(1, nbytes // (columns * itemsize)))))
+def depth(columns: int) -> int:
+    """Rows of a tile of f16 weights as wide as a PE's columns: a power of two, some 32 KiB together."""
+    return max(16, 1 << int(math.log2(max(1, (32 << 10) // (columns * 2)))))

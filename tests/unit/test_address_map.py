@@ -221,11 +221,6 @@ def test_pe_allocator_stays_in_its_slice_and_its_allocatable_tcm(addresses: Addr
     assert pe.tcm.used_bytes == 0
 
 
-def test_hbm_alignment_may_be_chosen(addresses: AddressMap) -> None:
-    pe = PeAllocator(addresses, 0, 0, 0)
-    assert [pe.alloc_hbm(3, align=1) for _ in range(2)] == [pe.hbm.base, pe.hbm.base + 3]
-
-
 def test_sram_allocator(addresses: AddressMap) -> None:
     sram = SramAllocator(addresses, 1, 0)
     first, second = sram.alloc(17), sram.alloc(16)

@@ -82,16 +82,17 @@ def shared(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def alone(folder: Path, patience_s: float = 1.0) -> Iterator[bool]:
+def alone(folder: Path) -> Iterator[bool]:
     """Whether no process shares ``folder`` or will within the block; False where that cannot be had.
 
-    The folder itself is locked, with ``flock``, so that no file is left and the kernel lets go of it.
+    The folder itself is locked, with ``flock``, so that no file is left and the kernel lets go of it. Waits
+    a second for others to end.
     """
     with ExitStack() as opened:
         handle: int | None = None
         with suppress(OSError):
             handle = opened.enter_context(_opened(folder))
-        end = time.monotonic() + patience_s
+        end = time.monotonic() + 1.0
         while (held := _lock(handle)) is False and time.monotonic() < end:
             time.sleep(0.02)
         yield held is True

@@ -113,7 +113,7 @@ def refuse_dates(cypher: str) -> None:
                 )
 
 
-def check_names(cypher: str, graph: Names, params: Mapping[str, Any], where: str = "this graph") -> list[str]:
+def check_names(cypher: str, graph: Names, params: Mapping[str, Any]) -> list[str]:
     """Remarks on properties that a label lacks; ``UnknownNameError`` for what nothing in the graph has."""
     refuse_dates(cypher)
     used = used_names(cypher)
@@ -124,7 +124,7 @@ def check_names(cypher: str, graph: Names, params: Mapping[str, Any], where: str
     ):
         for name in names:
             if name not in known:
-                raise UnknownNameError(f"there is no {kind} '{name}' in {where}{_meant(name, known)}")
+                raise UnknownNameError(f"there is no {kind} '{name}' in this graph{_meant(name, known)}")
     own = used.keys | set(_keys(params.values()))
     remarks = []
     for variable, name in used.properties:
@@ -132,7 +132,7 @@ def check_names(cypher: str, graph: Names, params: Mapping[str, Any], where: str
             continue
         if name not in graph.properties:
             raise UnknownNameError(
-                f"nothing in {where} has a property '{name}'{_meant(name, _of(used, variable, graph))}"
+                f"nothing in this graph has a property '{name}'{_meant(name, _of(used, variable, graph))}"
             )
         if remark := _lacking(used, variable, name):
             remarks.append(remark)
