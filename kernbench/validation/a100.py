@@ -1,0 +1,55 @@
+"""Products of matrices on the machine ``a100``, beside those that LLMCompass timed on an A100."""
+
+from __future__ import annotations
+
+import json
+from statistics import median
+
+from kernbench.validation import h100
+from kernbench.validation.table_file import Case, Extent, cases, read
+
+ROWS, DEPTH = 128, 64
+"""Of a block."""
+COLUMNS = (256, 128)
+"""Of a block: the better of these, but for the first alone where it takes more turns of loops than this:"""
+COMPARED = 20_000
+TURNS: dict[Extent, int] = {"short": 5000, "usual": 10_000}
+"""Most turns, with the widest blocks, of a case: some 0.5 ms of CPU each."""
+
+
+def is_left_out(case: Case, extent: Extent) -> bool:
+    """Whether it takes more turns than ``extent`` has."""
+    return "m" in case and extent != "all" and turns(case, _columns(case)[0]) > TURNS[extent]
+
+
+def turns(case: Case, columns: int) -> int:
+    """Turns of loops of all blocks together."""
+    return -(-int(case["m"]) // ROWS) * (int(case["n"]) // columns) * (int(case["k"]) // DEPTH)
+
+
+def us(case: Case) -> float:
+    """Microseconds of a product, with those that the host takes to start it and to wait for its end."""
+    sizes = {key: int(case[key]) for key in "mnk"}
+    block = {"bm": min(ROWS, sizes["m"]), "bk": DEPTH, "group": 8, "stages": 3, "warps": 8}
+    tried = _columns(case)
+    if turns(case, tried[0]) > COMPARED:
+        tried = tried[:1]
+    products = (json.dumps({**sizes, **block, "bn": columns}) for columns in tried)
+    found = (h100.us({"case": "matmul f16", "params": params}, "a100") for params in products)
+    return min(found) + float(case["host_us"])
+
+
+def spread(case: Case) -> float:
+    """``what``, the median or the worst, of the errors of all cases that are measured, in %."""
+    rows = next(group for group in read("a100").groups if group.measure == "us")
+    errors = [
+        100 * abs(us(settings) / reference - 1)
+        for _, reference, settings in cases(rows)
+        if not is_left_out(settings, case["extent"])
+    ]
+    return {"median": median, "worst": max}[str(case["what"])](errors)
+
+
+def _columns(case: Case) -> list[int]:
+    n = int(case["n"])
+    return [columns for columns in COLUMNS if columns <= n] or [n]
