@@ -16,6 +16,7 @@ from kernbench.machine.machine import Machine
 from kernbench.pgraph import PropertyGraph
 from kernbench.replay import DataPlane
 from kernbench.runtime import Context
+from kernbench.runtime.process import paced_collector
 from kernbench.validation.table_file import Case, folder
 
 NS_PER_MM = 0.01
@@ -87,7 +88,8 @@ def _all_reduce_ns(
         torch.ahbm.set_device(number)
         torch.distributed.all_reduce(torch.empty(max(1, nbytes // 2), dtype="f16"))
 
-    torch.multiprocessing.spawn(rank, nprocs=torch.distributed.get_world_size())
+    with paced_collector(torch.scheduler.machine.clock):
+        torch.multiprocessing.spawn(rank, nprocs=torch.distributed.get_world_size())
     records = [launch.record for launch in torch.launches]
     begun = max(record.t_submit if submitted else record.t_start for record in records)
     return max(r.t_start + t.exec_ns for r in records for t in r.pe_times.values()) - begun
