@@ -8,8 +8,8 @@ from __future__ import annotations
 from kernbench_graph.schema_types import Edges, Property, Relationship, Table, label_of
 
 _P = Property
-_TEXT = _P("text", "string", "Its value: a text as it is, anything else as JSON.")
-_VALUE = _P("value", "double", "Its value where that is a number; nothing else.")
+_TEXT = _P("text", "string", "Its value: text as it is, anything else as JSON.")
+_VALUE = _P("value", "double", "Its value if that is a number.")
 
 PARAM = Table("Param", "run", "Parameters of the bench.", (
     _P("name", "string", "Name of the parameter."), _TEXT, _VALUE,
@@ -17,7 +17,7 @@ PARAM = Table("Param", "run", "Parameters of the bench.", (
 TAG = Table("Tag", "run", "The user's tags; the points of a sweep have a tag in common.", (
     _P("name", "string", "The tag.", indexed=True),
 ), key="name", described=True)  # fmt: skip
-CONFIGURED = Table("Configured", "run", "Everything that was configured for a run.", (
+CONFIGURED = Table("Configured", "run", "The configuration of a run.", (
     _P("what", "string", "`bench`, `parameter`, `topology`, `device`, `component`, `version` or `source`: a "
        "line of the bench's file."),
     _P("name", "string", "The parameter, the dotted key of the topology file, the line."),
@@ -26,7 +26,7 @@ CONFIGURED = Table("Configured", "run", "Everything that was configured for a ru
     _P("number", "int64", "Its place in the configuration, from 0; of a line its number, from 1."),
 ), described=True)  # fmt: skip
 
-SUBMITTED = Table("Submitted", "run", "What the host knows of launches.", (
+SUBMITTED = Table("Submitted", "run", "Further columns of launches.", (
     _P("number", "int64", "Number of the launch within its run, from 0."),
     _P("rank", "int64", "Rank that submitted it; -1 for a bench without ranks.", default=-1),
     _P("sip", "int32", "SIP whose PEs ran it; -1 where those of several did, or unknown.", default=-1),

@@ -30,7 +30,8 @@ from kernbench_graph.archive.canonical import arrow_schema, canonical_tables, em
 from kernbench_graph.errors import ArchiveError, SchemaVersionError
 from kernbench_graph.json_text import parse
 from kernbench_graph.records import RunRecord, TopologyRecord, check_id
-from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION, WALL_CLOCK
+from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION
+from kernbench_graph.schema_recorded import WALL_CLOCK
 from kernbench_graph.schema_types import Property, Record
 
 _ROWS_PER_GROUP = 1 << 17
