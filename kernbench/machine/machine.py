@@ -7,27 +7,19 @@ machine through :class:`~kernbench.components.system.System`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from kernbench import collector
 from kernbench.address import AddressMap
-from kernbench.arbiters.fifo import Fifo
-from kernbench.arbiters.registry import arbiter_class
-from kernbench.components.base import Component, is_users_class
 from kernbench.components.host import Host
 from kernbench.components.m_cpu import MCpu
 from kernbench.components.pe_cpu import PeCpu
 from kernbench.components.pe_dma import PeDma
-from kernbench.components.registry import component_class, own_classes
 from kernbench.components.system import System
 from kernbench.errors import (
-    ComponentError,
-    ConfigError,
     DeadlockError,
-    KernBenchError,
     LaunchError,
     LimitError,
     RoutingError,
@@ -37,6 +29,7 @@ from kernbench.machine import transfers
 from kernbench.machine.deadlock import circle_of_buffers, deadlock, fold_lines, last_seen, waiting_lines
 from kernbench.machine.goals import NEVER, Answered
 from kernbench.machine.launch_times import LaunchTimes
+from kernbench.machine.wiring import wire
 from kernbench.pgraph import PropertyGraph
 from kernbench.program.commands import BoundKernel
 from kernbench.program.launches import Launch, Request, Target
@@ -45,36 +38,17 @@ from kernbench.program.queues import RingEntry
 from kernbench.routing import Router, router_of
 from kernbench.sim.clock import Clock, Finishable
 from kernbench.sim.fabric import Fabric
-from kernbench.sim.inputs import Buffer
 from kernbench.sim.instrument import Instrument
 from kernbench.sim.invariants import InvariantChecker, wanted
-from kernbench.sim.node import FabricNode, Link
-from kernbench.sim.port import Arbiter, Port
+from kernbench.sim.node import FabricNode
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Path
 from kernbench.topology import faults
-from kernbench.topology.link_parts import LinkParts, ring_of
-from kernbench.topology.nodes import buffer_id
 from kernbench.topology.places import places
-from kernbench.user_code import raised, raised_at
 
 Ids = tuple[str, str]
 """Correlation id and request id of a message."""
 NO_IDS: Ids = ("", "")
-
-
-@contextmanager
-def _made(what: str, made: type) -> Iterator[None]:
-    """Errors of a class of a user's that is made or asked in the block, as the machine is built, name it."""
-    try:
-        yield
-    except (KernBenchError, KeyboardInterrupt):
-        raise
-    except BaseException as error:
-        at = f" ({line})" if (line := raised_at(error)) else ""
-        raise ComponentError(
-            f"{what} ({made.__name__}) {raised(error)} while the machine is built{at}"
-        ) from error
 
 
 class Machine(System):
@@ -113,9 +87,7 @@ class Machine(System):
         self.checker: InvariantChecker | None = None
         self.flit_bytes = int(graph.properties["flit_bytes"])
         with collector.paused():
-            self._named_classes = own_classes(graph, components)
-            self._arbiters: dict[str, type[Arbiter]] = {}
-            self._wire(self._classes())
+            self._wire(components)
         hosts = [c for c in self.components.values() if isinstance(c, Host)]
         if len(hosts) != 1:
             raise UsageError(f"the topology has {len(hosts)} host CPUs; a machine needs exactly one")
@@ -168,93 +140,12 @@ class Machine(System):
         for instrument in self.instruments:
             instrument.started(self.resources, self.clock)
 
-    def _classes(self) -> dict[str, type[Component]]:
-        """The classes of all components by ``impl`` name."""
-        classes: dict[str, type[Component]] = {}
-        for node in self.graph.nodes():
-            impl = str(node.properties["impl"])
-            if impl and impl not in classes:
-                try:
-                    classes[impl] = component_class(impl, self._named_classes)
-                except ConfigError as error:
-                    raise ConfigError(f"component '{node.id}': {error}") from error
-        return classes
-
-    def _wire(self, classes: Mapping[str, type[Component]]) -> None:
+    def _wire(self, components: Mapping[str, str] | None) -> None:
         """Build it all, on the clock."""
         self.fabric = Fabric(self.clock, self.flit_bytes)
-        self.resources, self.components, self.links = [], {}, {}
-        for node in self.graph.nodes():
-            if impl := str(node.properties["impl"]):
-                with _made(f"component '{node.id}'", classes[impl]):
-                    made = classes[impl](node, self)
-                self.components[node.id] = made
-                self.fabric.splits |= made.node.properties["kind"] == "channel_router"
-                self.register(made)
-        config = LinkParts(self.graph)
-        for edge in self.graph.edges("LINK"):
-            link = Link(config.with_attributes(edge) if config else edge, self.flit_bytes)
-            link.kind = ring_of(edge)
-            link.issue_ns = float(self.graph.node(edge.source).properties.get("issue_ns", 0.0))
-            self.links[edge.source, edge.target] = link
-            self.register(link)
-        if config:
-            inputs: dict[str, list[Server]] = {name: [one] for name, one in self.components.items()}
-            for link in self.links.values():
-                inputs[link.edge.target].append(link)
-            for link in self.links.values():
-                self._let_decide(config.part(link.edge).arbiter, link, inputs[link.edge.source])
-        self._limit(config)
-        for component in self.components.values():
-            with _made(f"component '{component.resource}'", type(component)):
-                component.wired()
-        self._pe_cpus = [c for c in self.components.values() if isinstance(c, PeCpu)]
-        wired = [*classes.values(), *self._arbiters.values()]
-        self.keepable = not any(map(is_users_class, wired))
+        self.keepable = wire(self, components)
         """Whether nothing of a user's is wired in: nobody else knows what a run changes there."""
-
-    def _limit(self, config: LinkParts) -> None:
-        """Give links the buffers that are said of them, and ports to all that leave the far nodes."""
-        limited = {
-            link: part for link in self.links.values() if (part := config.part(link.edge)).buffer_flits
-        }
-        behind = {link.edge.target for link in limited}
-        for link in self.links.values():
-            if link not in limited and link.edge.source not in behind:
-                continue
-            part = config.part(link.edge)
-            buffer = None
-            if part.buffer_flits is not None:
-                buffer = Buffer(
-                    buffer_id(link.resource),
-                    link,
-                    part.buffer_flits,
-                    part.vcs,
-                    credit_ns=link.delay_ns if part.credit_ns is None else part.credit_ns,
-                    allocation_ns=part.allocation_ns,
-                    dateline=part.dateline,
-                    spread=config.most_vcs,
-                )
-                buffer.node = self.graph.node(buffer.resource)
-                self.register(buffer)
-            arbiter = Fifo(link) if link.port is None else link.port.arbiter
-            link.port = Port(
-                link, arbiter, self.clock.entries, buffer,
-                by_message=True, spread=config.most_vcs, crossing=link.kind in config.datelines,
-            )  # fmt: skip
-
-    def _let_decide(self, name: str, link: Link, inputs: Sequence[Server]) -> None:
-        """Have the arbiter called ``name`` decide who of ``inputs`` is next on ``link``."""
-        if name not in self._arbiters:
-            try:
-                self._arbiters[name] = arbiter_class(name, self._named_classes)
-            except ConfigError as error:
-                raise ConfigError(f"link '{link.resource}': {error}") from error
-        if (arbiter := self._arbiters[name]) is not Fifo:
-            with _made(f"the arbiter of link '{link.resource}'", arbiter):
-                made = arbiter(link)
-            made.inputs = tuple(inputs)
-            link.port = Port(link, made, self.clock.entries)
+        self._pe_cpus = [c for c in self.components.values() if isinstance(c, PeCpu)]
 
     # -- the host's requests --------------------------------------------------------------------------
 
