@@ -1,4 +1,4 @@
-"""Fixtures for testing kernels, benches and topologies of one's own; nothing to install or start.
+"""Fixtures for testing your kernels, benches and topologies; nothing to install or start.
 
 Loaded by pytest wherever KernBench is installed, so it imports nothing before a fixture is used. Override
 the session's ``kernbench_topology`` in a ``conftest.py`` to test on another machine.

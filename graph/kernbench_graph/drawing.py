@@ -13,7 +13,7 @@ import networkx as nx
 from kernbench_graph.entities import GraphNode, GraphRelationship
 
 MOST_NODES = 60
-"""More boxes than these are no picture that anyone reads."""
+"""A picture with more boxes than these is unreadable."""
 
 _WIDTH, _HEIGHT, _ACROSS, _DOWN, _GAP, _MARGIN = 176, 34, 300, 64, 30, 14
 _WIDE = 1000.0

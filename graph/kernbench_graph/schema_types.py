@@ -113,7 +113,7 @@ ID = Property("id", "string", "Unique over all nodes of all runs and topologies.
 def label_of(
     table: Table, doc: str, prefix: str = "", title: str = "", own: str = "", more: Table | None = None
 ) -> NodeLabel:
-    """The label whose nodes are the rows of ``table``: they have its columns but for references.
+    """The label whose nodes are the rows of ``table``: they have its columns except references.
 
     ``more`` has further ones, and the same key.
     """

@@ -29,7 +29,7 @@ _sorted = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode
 
 
 def topology_id(graph: PropertyGraph) -> str:
-    """A hash of all that was compiled: nodes, edges and properties but for ``id``, and the schema version."""
+    """A hash of all that was compiled: nodes, edges and properties except ``id``, and the schema version."""
     own = {name: value for name, value in graph.properties.items() if name != "id"}
     digest = hashlib.sha256(f"schema {TOPOLOGY_VERSION}\n{_sorted(own)}".encode())
     nodes = list(graph.nodes())

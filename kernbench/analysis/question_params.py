@@ -37,7 +37,7 @@ def check_params(
         question: Its ``params`` say what they refer to.
         run: The id of the run that is asked; None for questions about the history.
         params: All parameters, bound.
-        given: Those that were given; defaults need not exist in every machine, but for those that are runs.
+        given: Those that were given; defaults need not exist in every machine, unless they are runs.
         resolve: The id of the run that a reference means.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Names to choose from, of benches, questions, runs and the like, as fast as a shell wants them completed.
+"""Names to choose from, of benches, questions and runs, as fast as a shell wants them completed.
 
 Nothing here imports numpy, pydantic or a store's library where the names can be read from files.
 """

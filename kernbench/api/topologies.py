@@ -147,7 +147,7 @@ def _check(
 def _made_in(file: str, topo: Mapping[str, object]) -> tuple[TopologySpec, dict[str, object]]:
     """The machine that ``topology`` of a Python file makes, and the keys by which it was changed.
 
-    Keys that are parameters of that function reach it; others change what it has made.
+    Keys that are parameters of the function are passed to it; the others change the topology that it returns.
     """
     import sys
     from inspect import signature

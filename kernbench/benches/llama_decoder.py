@@ -56,7 +56,7 @@ MADE_BYTES = 2 << 30
             bool,
             False,
             "weights and cache are there, the same for each layer: nothing is written or verified, and "
-            "layers and packages are alike (but for --exact)",
+            "layers and packages are alike (except with --exact)",
         ),
         Param(
             "kernels",

@@ -46,7 +46,7 @@ class AtomicCalls(MemoryCalls):
 
         The value travels as a store's does and takes the same time. Additions to the same bytes take effect
         one after the other, in the order in which the memory serves them; each is rounded to the type of the
-        target. They are no races with each other; with plain loads and stores of other PEs they are.
+        target. They do not race with each other, but with plain loads and stores of other PEs.
 
         Unlike Triton's it has no result: what the memory held before does not travel back.
 

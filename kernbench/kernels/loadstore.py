@@ -63,7 +63,7 @@ class MemoryCalls(Issuer):
             strides: Distance in elements between neighbours along each axis; row-major by default.
             boundary_check: Axes of a block pointer along which the block may leave the array.
             padding_option: ``"zero"``: elements outside of the array are ``other``.
-            volatile: Another PE may write the block meanwhile. This is no race, and what that PE did before
+            volatile: Another PE may write the block meanwhile. It is not a race, and what that PE did before
                 the store that is seen comes before what this kernel does next.
         """
         if padding_option != "zero" and padding_option != "":

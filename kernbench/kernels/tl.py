@@ -135,7 +135,7 @@ class Language(AtomicCalls, CompositeCalls, ProductCalls, MathCalls, ViewCalls):
         given = {"start": start, "stop": stop, "step": step}
         first, last, by = (arguments.integer(name, n or 0) for name, n in given.items())
         if not by:
-            raise BadArgumentError("step", "0 is no step")
+            raise BadArgumentError("step", "is 0, expected another number")
         return range(first) if stop is None else range(first, last, by)
 
     @tl_call

@@ -64,7 +64,7 @@ class Machine(System):
 
     Raises:
         UsageError: the topology does not have exactly one host CPU.
-        ConfigError: an ``impl`` is not registered or is no component.
+        ConfigError: an ``impl`` is not registered or is not a component.
     """
 
     def __init__(

@@ -56,7 +56,7 @@ class PrefillStep:
         ffn = widest(s.ffn, s.cubes, s.pes)
         self.ffn = strips(s.ffn, ffn)
         self.x = self._tensor("x", self.hidden)
-        # What is no token is not computed, and yet added up over packages.
+        # Padding rows are not computed, but are added up over packages.
         whole = torch.empty if self.hidden.full else torch.zeros
         self.y = whole(*self.hidden.shape, dp=BY_ROWS, name="y")
         rows = self.hidden.shape[0]

@@ -7,7 +7,7 @@ PEs, and of the launches that the host had seen end when it submitted it; a ``lo
 the clock of the store that it saw. An access is ordered before another if the other's thread knew of it
 when it was issued. A composite is over, for all others, only when its kernel has waited for it.
 
-Atomic accesses are no races with each other. A volatile load that sees their value has the clocks of all of
+Atomic accesses do not race with each other. A volatile load that sees their value has the clocks of all of
 them that release.
 
 Operations are given in the order of their effects (:meth:`RaceDetector.access`).

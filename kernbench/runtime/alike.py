@@ -87,7 +87,7 @@ class Alike:
     def launch(
         self, rank: int, made: Sent, sips: Sequence[int], send: Callable[[], Request]
     ) -> tuple[Request, int]:
-        """A launch of ``rank`` that is no collective's: ``send`` sends the leader's.
+        """A launch of ``rank``, other than of a collective; ``send`` sends it if the rank leads.
 
         Returns:
             The request, and the number of the launch that it follows, -1 of the leader's own.

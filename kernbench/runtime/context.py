@@ -215,12 +215,12 @@ class Context(TensorFactory):
         return self.queues.install(neighbours, among, slots, slot_bytes, buffer_kind)
 
     def repeat(self, n: int, simulate: int = 3, name: str = "period") -> Iterator[int]:
-        """``for i in torch.repeat(80): layer(i)``: equal periods, of which the first few are simulated.
+        """Loop over ``n`` equal periods: ``for i in torch.repeat(80): layer(i)``. Simulates the first few.
 
-        At each boundary what was submitted is waited for and the machine is drained. After ``simulate``
-        periods the clock moves on by the rest of them, each as long as the last one, and what parts count
-        grows by as much. All ranks of a spawn do it alike. Make tensors before the loop: those that its body
-        makes are mapped in time. With ``--exact`` it is ``range(n)``.
+        The body runs for the first ``simulate`` periods. Each ends when all that was submitted is done. The
+        clock then advances by the remaining periods, each as long as the last one, and all counts grow in
+        proportion. All ranks of a spawn must repeat alike. Make tensors before the loop, because making them
+        inside takes simulated time. With ``--exact`` every period runs.
 
         Args:
             n: How many periods there are.
@@ -278,7 +278,7 @@ class Context(TensorFactory):
                 f16 1e-3, bf16 1e-2, integers 0.
 
         Raises:
-            UsageError: ``tensor`` is no tensor, or has no copy on ``sip``.
+            UsageError: ``tensor`` is not a tensor, or has no copy on ``sip``.
         """
         if not isinstance(tensor, Tensor):
             raise UsageError(f"check '{name}': {shown(tensor)} is not a tensor")

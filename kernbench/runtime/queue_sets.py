@@ -142,7 +142,7 @@ class Queues:
         return made
 
     def refuse_crossing(self, what: str) -> None:
-        """``UsageError`` where queues lead from a package to another and are no collective's."""
+        """``UsageError`` where queues lead from a package to another outside of collectives."""
         for line in self._crossing.values():
             raise UsageError(
                 f"{what}: the queues set up at {line} lead to another package; ranks that are alike use "

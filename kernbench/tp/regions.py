@@ -34,7 +34,7 @@ def scatter_to_region(x: Tensor, *, torch: Context | None = None) -> Tensor:
     """The calling rank's part of the columns of ``x`` (batch, features), which is the same on all ranks.
 
     Raises:
-        UsageError: The ranks cannot share the columns, or ``x`` is no matrix.
+        UsageError: The ranks cannot share the columns, or ``x`` is not a matrix.
     """
     torch = context_of(torch, "scatter_to_region")
     group = get_tensor_model_parallel_group(torch=torch)

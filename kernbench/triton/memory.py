@@ -54,7 +54,7 @@ class TritonMemory(Operands):
             padding_option: ``"zero"`` or ``"nan"``: what elements outside of the array hold.
             cache_modifier: Triton's; without effect, as is the next.
             eviction_policy: Triton's.
-            volatile: Another PE may write the block meanwhile: this is no race. The kernel waits, and what
+            volatile: Another PE may write the block meanwhile: this is not a race. The kernel waits, and what
                 came before the store that is seen comes before what follows.
         """
         ptr, keep = self._chosen(pointer, mask, boundary_check)

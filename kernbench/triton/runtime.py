@@ -66,4 +66,4 @@ class _Driver:
 
 
 driver = _Driver()
-"""``driver.active.utils.get_device_properties(0)["multiprocessor_count"]`` and the like."""
+"""``driver.active.utils.get_device_properties(0)["multiprocessor_count"]`` and similar calls."""

@@ -193,7 +193,7 @@ class Known:
         """The block in another type: floats are a handle, of integers nothing changes."""
         if isinstance(dtype, PointerTo):
             if self.data.size != 1:
-                raise KernelError(f"{self.data.size} addresses are no pointer; load and cast them one by one")
+                raise KernelError(f"{self.data.size} addresses, expected one; load and cast them one by one")
             return dtype.at(int(self))
         if is_float(dtype):
             return self._tl.cast(self.handle(), dtype)

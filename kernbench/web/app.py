@@ -1,6 +1,6 @@
 """The server's answers to requests: the page, its files, and data as JSON.
 
-Nothing here writes, but for questions that are saved from a page on this computer.
+Nothing here writes, except to save questions from a page on this computer.
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ class MemoryStore(LocalStore):
         return run_id in self._runs
 
     def _content(self, run_id: str) -> str:
-        """Identifies the record of a run but for its tags."""
+        """Identifies the record of a run except its tags."""
         with self._lock:
             self._record(run_id)
             return f"{self._kept[run_id]}{'' if self.computed is None else ' with facts'}"

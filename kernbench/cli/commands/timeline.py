@@ -17,7 +17,7 @@ from kernbench.cli.output import format_option, print_csv, print_json, say
 
 _BARS = ("place", "count", "begin", "end", "category", "name", "number", "source")
 _PIPE_COLUMNS = 110
-"""Characters of a line where stdout is no terminal."""
+"""Characters of a line where stdout is not a terminal."""
 
 
 @click.command(

@@ -26,7 +26,7 @@ _ELEMENT = re.compile(r"(.*?)(\d+(?:_\d+)*)")
 def blocks_view(graph: PropertyGraph, of: str | None = None) -> View:
     """The blocks of the machine, or of the block called ``of``."""
     groups = _groups(graph, of)
-    # A block that is alone, but for the host and single parts, is opened.
+    # A block that is alone, except for the host and single parts, is opened.
     while len(inner := [name for name, nodes in groups.items() if len(nodes) > 1]) == 1 and len(groups) < 4:
         of = inner[0]
         groups = _groups(graph, of)

@@ -131,7 +131,7 @@ class TableScreen(BrowserScreen):
             self.say(_NOTHING)
 
     def follow_within(self, row: Mapping[str, Any]) -> bool:
-        """Go where a row leads that names no thing; False where there is no such place."""
+        """Go where a row leads that names nothing to open; False where there is no such place."""
         return False
 
     def leads_on(self, target: Target) -> bool:

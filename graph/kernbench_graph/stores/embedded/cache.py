@@ -172,7 +172,7 @@ class ProjectionCache(Generic[D]):
                     self._note_damage(place)
 
     def prune(self, prefix: str, keep: Collection[str] = ()) -> None:
-        """Remove entries whose name starts with ``prefix``, but for ``keep``, and what dead writers left."""
+        """Remove entries whose name starts with ``prefix``, except ``keep``, and what dead writers left."""
         with suppress(OSError):
             for place in sorted(self._folder.glob(f"{prefix}*")):
                 if place.name not in keep:

@@ -35,7 +35,7 @@ class Kept(NamedTuple):
 
     info: dict[str, Any]
     content: str
-    """Hash of the whole record, but for the tags."""
+    """Hash of the whole record, except the tags."""
 
 
 class History:

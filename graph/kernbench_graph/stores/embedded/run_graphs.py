@@ -53,7 +53,7 @@ class RunGraphs(OpenedStore, ABC):
 
     @abstractmethod
     def _content(self, run_id: str) -> str:
-        """Identifies the record of a run but for its tags."""
+        """Identifies the record of a run except its tags."""
 
     @abstractmethod
     def _cache(self, engine: DatabaseEngine[D]) -> ProjectionCache[D]:

@@ -237,7 +237,7 @@ class EmbeddedStore(LocalStore):
                         remove_folder(folder)
 
     def _content(self, run_id: str) -> str:
-        """Identifies the graph of a run but for its tags."""
+        """Identifies the graph of a run except its tags."""
         content = self._read_runs.read(self._runs / run_id)[1]
         return content if self.computed is None else f"{content} with facts {FACTS_VERSION}"
 

@@ -42,7 +42,7 @@ _KNOWN = frozenset(
     + [prop.name for label in SCHEMA.labels for prop in label.properties]
     + [prop.name for rel in SCHEMA.relationships for prop in rel.properties]
 )
-"""Names of the schema: that the database has none of them yet is no error."""
+"""Names of the schema: a database that has none of them yet is not an error."""
 
 
 @dataclass(frozen=True, slots=True)
