@@ -106,6 +106,17 @@ class Energy:
         yield EnergyRow("launch", OUTSIDE, "", -1, spent[0], shares[0])
 
 
+def clock_share(limit_w: float, static_w: float, dynamic_w: float) -> float:
+    """The share of its clock at which what draws ``static_w`` and ``dynamic_w`` keeps ``limit_w``.
+
+    Voltage falls with the clock, so dynamic energy of an operation falls with the square, and power with the
+    third power. Static power is taken to stay; where it alone is above the limit, no clock keeps it: 0.
+    """
+    if static_w + dynamic_w <= limit_w:
+        return 1.0
+    return float(np.cbrt(max(limit_w - static_w, 0.0) / dynamic_w)) if dynamic_w else 0.0
+
+
 def sum_by_key(keys: Ints, fj: Ints, count: int) -> list[int]:
     """The sum of each key from 0 to below ``count``, exactly."""
     found = np.zeros(count, np.int64)

@@ -63,7 +63,12 @@ def advise(
 
 
 def energy(
-    run: str | Run = "last", store: Store = None, *, by: str = "kind", figures: Figures | None = None
+    run: str | Run = "last",
+    store: Store = None,
+    *,
+    by: str = "kind",
+    figures: Figures | None = None,
+    power_limit_w: float | None = None,
 ) -> EnergyUse:
     """The energy of a run, worked out from its trace: nothing is simulated.
 
@@ -73,6 +78,9 @@ def energy(
         by: ``part``, ``kind`` (all parts of a kind together), ``line`` or ``launch``: what ``rows`` are. The
             rows add up to ``energy_pj`` whatever it is.
         figures: Figures to use in place of the machine's own and of ``configs/energy.yaml``, by dotted key.
+        power_limit_w: With ``by="launch"``: W that the whole machine may draw. Rows of launches then have
+            ``watts``, their average without the limit, and ``clock_share``, the share of its clock at which
+            each keeps it: an estimate, for a clock that falls with its voltage. The run stays as it is.
 
     Returns:
         ``run_id bench topology latency_ns sim_ns energy_pj dynamic_pj static_pj launches_pj edp_pj_ns by
@@ -84,4 +92,4 @@ def energy(
         UsageError: There is no such run, it has no trace, or there are no such figures.
     """
     with named_run(run, store) as kept:
-        return energy_by(kept, by, figures)
+        return energy_by(kept, by, figures, power_limit_w)

@@ -26,11 +26,33 @@ class EnergyUse(dict[str, Any]):
         return SHOWN["energy"](self).html()
 
 
-def energy_by(run: RunTrace, by: str = "kind", figures: Figures | None = None) -> EnergyUse:
+def energy_by(
+    run: RunTrace, by: str = "kind", figures: Figures | None = None, power_limit_w: float | None = None
+) -> EnergyUse:
     """The energy of a run by one level: see :func:`kernbench.energy`."""
     if by not in ENERGY_BY:
         raise UsageError(f"by is '{by}', expected one of {', '.join(ENERGY_BY)}")
-    return energy_levels(run, (by,), figures)[0]
+    found = energy_levels(run, (by,), figures)[0]
+    if power_limit_w is not None:
+        if by != "launch":
+            raise UsageError(f"a power limit is for rows of launches, by is '{by}', expected 'launch'")
+        if not 0 < power_limit_w < float("inf"):
+            raise UsageError(f"the power limit is {power_limit_w:g} W, expected more than 0")
+        _add_watts(run, found["rows"], power_limit_w)
+    return found
+
+
+def _add_watts(run: RunTrace, rows: list[dict[str, Any]], limit_w: float) -> None:
+    """Give each launch its average power, and the share of its clock at which it keeps the limit."""
+    from kernbench.analysis.energy import clock_share
+
+    took = {one["number"]: one["t_done"] - one["t_start"] for one in run.tables["Launch"].to_pylist()}
+    for row in rows:
+        if (ns := took.get(row["launch"], 0.0)) > 0:
+            static, dynamic = row["static_pj"] / ns / 1e3, row["dynamic_pj"] / ns / 1e3
+            row.update(watts=static + dynamic, clock_share=clock_share(limit_w, static, dynamic))
+        else:
+            row.update(watts=None, clock_share=None)
 
 
 def energy_levels(

@@ -199,9 +199,14 @@ class Run(RunTrace):
         """``export("perfetto", path, ...)``."""
         return self.export("perfetto", path, launch, from_ns, to_ns, **options)
 
-    def energy(self, by: str = "kind", figures: Mapping[str, object] | None = None) -> EnergyUse:
+    def energy(
+        self,
+        by: str = "kind",
+        figures: Mapping[str, object] | None = None,
+        power_limit_w: float | None = None,
+    ) -> EnergyUse:
         """Its energy by ``part``, ``kind``, ``line`` or ``launch``: see :func:`kernbench.energy`."""
-        return energy_by(self, by, figures)
+        return energy_by(self, by, figures, power_limit_w)
 
 
 def _unpickled(

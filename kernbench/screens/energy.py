@@ -40,6 +40,8 @@ def _columns(found: Mapping[str, Any]) -> list[Column]:
     names += ["kind"] if found["by"] == "part" else []
     pj = ["energy_pj", *(["dynamic_pj", "static_pj"] if found["static_pj"] else [])]
     columns = [*map(Column, names), *(Column(name, "pJ") for name in pj)]
+    if any("watts" in row for row in found["rows"]):
+        columns += [Column("watts", "W"), Column("clock_share", SHARE)]
     columns.insert(len(names) + 1, Column("share", SHARE))
     return columns
 

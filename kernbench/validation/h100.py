@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from kernbench.analysis.energy import clock_share
 from kernbench.api.running import run
 from kernbench.runtime.launching import LaunchHandle
 from kernbench.user_modules import load_file
@@ -41,7 +42,7 @@ Found = tuple[Case, float, float]
 
 def is_left_out(case: Case, extent: Extent) -> bool:
     """Whether it takes more turns than ``extent`` has, or is a row on cases that all do."""
-    if extent == "all" or case.get("table") == "one block":
+    if extent == "all" or case.get("table") == "one block" or "limit_w" in case:
         return False
     if "case" not in case:
         return not any(_settings(str(case["of"]), extent))
@@ -65,6 +66,34 @@ def spread(case: Case) -> float:
         return median(value(_times(alike)) for alike in _by_shape(found))
     errors = [100 * abs(ours / reference - 1) for _, reference, ours in found]
     return float(np.quantile(errors, {"median": 0.5, "90th": 0.9, "worst": 1.0}[str(what)]))
+
+
+def watts(case: Case) -> float:
+    """W that the machine draws on average in the loops of a product, at most those of its limit."""
+    static, dynamic = _power()
+    return min(float(case["limit_w"]), static + dynamic)
+
+
+def limited_mhz(case: Case) -> float:
+    """The clock at which it draws no more than its limit."""
+    return float(case["mhz"]) * clock_share(float(case["limit_w"]), *_power())
+
+
+@cache
+def _power() -> tuple[float, float]:
+    """Static and dynamic W in the loops of a product that fills the machine: deep less shallow."""
+
+    def bench(torch: Any) -> None:
+        for k in (1024, 2048):
+            blocks = {"bm": 128, "bn": 256, "bk": 64, "group": 8, "stages": 3, "warps": 8}
+            for launch in matmul(torch, {"m": 2048, "n": 2048, "k": k, **blocks}):
+                launch().wait()
+
+    done = run(bench, MACHINE, store="memory:")
+    rows = sorted(done.energy("launch", power_limit_w=1.0)["rows"], key=lambda row: row["launch"])[-2:]
+    ns = [row["energy_pj"] / row["watts"] / 1e3 for row in rows]
+    static, dynamic = ((rows[1][key] - rows[0][key]) / (ns[1] - ns[0]) for key in ("static_pj", "dynamic_pj"))
+    return static / 1e3, dynamic / 1e3
 
 
 def _found(kind: str, extent: Extent) -> Iterator[Found]:

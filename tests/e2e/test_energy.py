@@ -44,6 +44,11 @@ def test_energy_is_printed_in_every_format(cli: Cli, workdir: Path) -> None:
     assert found["edp_pj_ns"] == found["launches_pj"] * found["latency_ns"]
     rows = list(csv.DictReader(cli("energy", "--by", "launch", "--format", "csv").out.splitlines()))
     assert {row["name"] for row in rows} == {"gemm", "outside of launches"}
+    assert "clock_share" not in rows[0]
+    limited = cli("energy", "--by", "launch", "--power-limit", "1", "--format", "csv").out.splitlines()
+    (kernel,) = (row for row in csv.DictReader(limited) if row["name"] == "gemm")
+    assert float(kernel["clock_share"]) == pytest.approx((1 / float(kernel["watts"])) ** (1 / 3), rel=1e-3)
+    assert cli("energy", "--power-limit", "1").err.endswith("by is 'kind', expected 'launch'\n")
 
 
 def test_other_figures_change_the_energy_and_nothing_else(cli: Cli, workdir: Path) -> None:

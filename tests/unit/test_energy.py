@@ -85,6 +85,29 @@ def test_energy_of_launches_is_without_the_hosts_transfers() -> None:
     assert lines["20"] == pytest.approx(A * (31.36 + 1.75) + A / 256 * 164.0)
 
 
+def test_a_launch_keeps_a_limit_of_power_at_the_cube_root_of_what_is_left() -> None:
+    static = {"pe_cpu.static_mw": 500.0}
+    (free,) = (row for row in gemm().energy("launch", static)["rows"] if row["launch"] == 0)
+    ns = gemm().latency_ns
+    watts = free["energy_pj"] / ns / 1e3
+    assert "watts" not in free
+    assert free["static_pj"] > 0
+    for limit, share in ((watts * 1.01, 1.0), (0.4, 0.0)):
+        rows = gemm().energy("launch", static, power_limit_w=limit)["rows"]
+        found = {row["launch"]: (row["watts"], row["clock_share"]) for row in rows}
+        assert found == {0: (pytest.approx(watts), share), -1: (None, None)}
+    own = free["static_pj"] / ns / 1e3
+    rows = gemm().energy("launch", static, power_limit_w=own + (watts - own) / 8)["rows"]
+    assert [row["clock_share"] for row in rows if row["launch"] == 0] == [pytest.approx(0.5)]
+    for by, limit, said in (
+        ("line", 1.0, "a power limit is for rows of launches, by is 'line', expected 'launch'"),
+        ("launch", 0.0, "the power limit is 0 W, expected more than 0"),
+        ("launch", float("nan"), "the power limit is nan W, expected more than 0"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            kb.energy(gemm(), by=by, power_limit_w=limit)
+
+
 # -- published tables: the total that each gives for the counts of the same run ------------------------------
 
 

@@ -16,6 +16,7 @@ from kernbench.data_files import data_dir
 from kernbench.user_modules import load_file
 from kernbench.validation import h100, validate
 from kernbench.validation.table_file import cases, lines_of, read
+from tests.triton_kernels import measured
 from tools.gpu.figures import Measured
 from tools.gpu.figures import read as measured_rows
 
@@ -145,6 +146,43 @@ def test_the_usual_form_ends_in_four_minutes_and_keeps_limits_of_layers(cli: Any
     rows = {row["row"]: row["verdict"] for row in told["rows"]}
     assert told["left_out"] > 150
     assert rows["layers, median error"] == rows["layers, 90th error"] == "within"
+
+
+@pytest.mark.parametrize(
+    ("kernel", "figure", "spent"),
+    [
+        ("sm_dot", "energy.dot on chip 128x256x64", 2 * 128 * 256 * 64),
+        ("sm_math", "energy.fma on chip", 4096),
+    ],
+)
+def test_steady_loads_spend_what_their_power_says(kernel: str, figure: str, spent: int) -> None:
+    """More rounds of a load of which a figure was made cost that figure for each operation, and no more."""
+    figures = Measured(measured_rows(CONFIGS / "validation" / "h100_calibration.csv")).figures()
+    (expected,) = (one.value for one in figures if one.key == figure)
+    of = getattr(measured, kernel)[(2,)]
+    more = {"M": 128, "N": 256, "K": 64} if kernel == "sm_dot" else {"OP": "fma", "BLOCK": 4096}
+    operands = (2, np.float16, 1 << 16) if kernel == "sm_dot" else (1, np.float32, 4096)
+    made = [np.zeros(operands[2], operands[1]) for _ in range(operands[0])]
+    found = []
+    for rounds in (3, 7):
+        done = kb.run_kernel(
+            of, *made, out=np.zeros(1 << 16, np.float32), rounds=rounds, **more,
+            topology="h100", store="memory:",
+        )  # fmt: skip
+        found += [row["dynamic_pj"] for row in done.run.energy("launch")["rows"] if row["launch"] == 0]
+    assert (found[1] - found[0]) / (4 * 2 * spent) == pytest.approx(expected, rel=0.01)
+
+
+def test_the_power_of_a_product_is_within_what_its_parts_take() -> None:
+    static, dynamic = h100._power()
+    assert static == pytest.approx(140.6)
+    most = 132 * 1909 * 1.575e9  # multiplications a second
+    assert 0.8 * most * 1.44e-12 < dynamic < most * (1.44 + 74.4 * (128 + 256) * 2 / (128 * 256)) * 1e-12
+    case = {"limit_w": 700.0, "mhz": 1575.0}
+    assert h100.watts(case) == 700.0
+    assert h100.limited_mhz(case) == pytest.approx(1575 * ((700 - static) / dynamic) ** (1 / 3))
+    assert h100.limited_mhz({**case, "limit_w": 5000.0}) == 1575.0
+    assert h100.watts({**case, "limit_w": 5000.0}) == static + dynamic
 
 
 def test_a_case_takes_what_its_launches_take() -> None:

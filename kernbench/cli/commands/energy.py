@@ -16,6 +16,7 @@ from kernbench.cli.output import emit_grid, format_option, say
     examples=[
         "kernbench energy",
         "kernbench energy last --by line",
+        "kernbench energy last --by launch --power-limit 700",
         "kernbench energy --set hbm_ctrl.pj_per_byte_read=20 --set pe_gemm.pj_per_mac.f16=0.4",
     ],
 )
@@ -29,11 +30,23 @@ from kernbench.cli.output import emit_grid, format_option, say
     help="Use your figure instead of the machine's, without a new run; may be repeated.",
 )  # fmt: skip
 @click.option(
+    "--power-limit", type=float, metavar="W",
+    help="With --by launch: average watts of each launch, and the share of its clock that keeps W.",
+)  # fmt: skip
+@click.option(
     "--limit", type=click.IntRange(min=0), default=20, show_default=True, metavar="N", help="Rows to show."
 )
 @store_option
 @format_option
-def command(run: str, by: str, figures: tuple[str, ...], limit: int, store: str | None, fmt: str) -> None:
+def command(
+    run: str,
+    by: str,
+    figures: tuple[str, ...],
+    power_limit: float | None,
+    limit: int,
+    store: str | None,
+    fmt: str,
+) -> None:
     """Show where the energy of RUN went: wires, memories, arithmetic, the host's own traffic.
 
     Energy is counted from the bytes, messages and operations of the run, with the figures under 'energy' in
@@ -42,12 +55,15 @@ def command(run: str, by: str, figures: tuple[str, ...], limit: int, store: str 
     run.
 
     JSON has run_id, bench, topology, latency_ns, sim_ns, energy_pj, dynamic_pj, static_pj, launches_pj,
-    edp_pj_ns (energy-delay product of the launches), by and rows.
+    edp_pj_ns (energy-delay product of the launches), by and rows. A clock that keeps a power limit is an
+    estimate: what the run would have taken at it, a run with pe.clock.loaded_ghz at that share says.
     """
     from kernbench.screens.energy import content
 
     with opened(store) as kept_in:
-        found = kb.energy(run, kept_in, by=by, figures=assignments("--set", figures))
+        found = kb.energy(
+            run, kept_in, by=by, figures=assignments("--set", figures), power_limit_w=power_limit
+        )
     rows = found["rows"][:limit]
     shown = content([{**found, "rows": rows}])
     if fmt == "table":
