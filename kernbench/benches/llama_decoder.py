@@ -110,14 +110,13 @@ def run(torch: Context) -> None:
 
     def worker(rank: int) -> None:
         reduce = dist.all_reduce if ranks > 1 else None
-        common = (model.eps, model.rope, model.bias, reduce)
         step: Any
         if p.kernels == "triton":
-            step = TritonStep(torch, share, sizes[0], sizes[1], *common)
+            step = TritonStep(torch, share, model, sizes[0], sizes[1], reduce)
         elif decode:
-            step = DecodeStep(torch, share, p.batch, p.kv, *common)
+            step = DecodeStep(torch, share, model, p.batch, p.kv, reduce)
         else:
-            step = PrefillStep(torch, share, p.tokens, *common)
+            step = PrefillStep(torch, share, model, p.tokens, reduce)
         if made is None:
             layer = step.layer(0)
             step.start()

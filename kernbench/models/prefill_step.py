@@ -13,6 +13,7 @@ from kernbench.models.layout import BY_ROWS, Array, Share, Strips, strip_width
 from kernbench.models.products import Products, widest
 
 if TYPE_CHECKING:
+    from kernbench.models.config import Model
     from kernbench.runtime import Context, Tensor
 
 BLOCK_M, BLOCK_N = 64, 256
@@ -25,10 +26,8 @@ class PrefillStep:
     Args:
         torch: The run.
         share: What this package has of the model.
+        model: Its norms, rotary embedding and biases.
         tokens: How many.
-        eps: What a norm adds to the mean square.
-        rope: The base of the rotary embedding.
-        bias: Whether q, k and v have one.
         reduce: Adds a tensor up over the packages; None where there is one.
     """
 
@@ -36,14 +35,12 @@ class PrefillStep:
         self,
         torch: Context,
         share: Share,
+        model: Model,
         tokens: int,
-        eps: float,
-        rope: float,
-        bias: bool,
         reduce: Callable[[Tensor], object] | None = None,
     ) -> None:
-        self._torch, self.share, self.tokens, self.eps, self._reduce = torch, share, tokens, eps, reduce
-        self.rope, self._bias = rope, bias
+        self._torch, self.share, self.tokens, self._reduce = torch, share, tokens, reduce
+        self.rope, self._bias = model.rope, model.bias
         s = share
         q, kv = s.heads * s.head_dim, s.kv_heads * s.head_dim
 
@@ -65,7 +62,8 @@ class PrefillStep:
         kept = s.cubes * attention.kept(s.heads, s.kv_heads, s.cubes) * self.qkv.groups * self.qkv.rows
         self.cached = torch.empty(2 * kept, s.head_dim, dp=BY_ROWS, name="cached")
         self.f = self._tensor("f", self.ffn)
-        self._project = Products(torch, s.cubes, [(self.hidden, 1), (self.qkv, 1), (self.ffn, 2)], eps).launch
+        users = [(self.hidden, 1), (self.qkv, 1), (self.ffn, 2)]
+        self._project = Products(torch, s.cubes, users, model.eps).launch
 
     def _tensor(self, name: str, strips: Strips) -> Tensor:
         return self._torch.empty(*strips.shape, dp=BY_ROWS, name=name)

@@ -22,6 +22,7 @@ from kernbench.models.layout import (
 )
 
 if TYPE_CHECKING:
+    from kernbench.models.config import Model
     from kernbench.runtime import Context, Tensor
 
 BLOCK = 256
@@ -49,11 +50,9 @@ class DecodeStep:
     Args:
         torch: The run.
         share: What this package has of the model.
+        model: Its norms, rotary embedding and biases.
         batch: Sequences.
         kv: Keys of each, the new token's among them.
-        eps: What a norm adds to the mean square.
-        rope: The base of the rotary embedding.
-        bias: Whether q, k and v have one.
         reduce: Adds a tensor up over the packages; None where there is one.
     """
 
@@ -61,15 +60,13 @@ class DecodeStep:
         self,
         torch: Context,
         share: Share,
+        model: Model,
         batch: int,
         kv: int,
-        eps: float,
-        rope: float,
-        bias: bool,
         reduce: Callable[[Tensor], object] | None = None,
     ) -> None:
-        self._torch, self.share, self.m, self.eps, self._reduce = torch, share, batch, eps, reduce
-        self.rope, self._bias = rope, bias
+        self._torch, self.share, self.m, self.eps, self._reduce = torch, share, batch, model.eps, reduce
+        self.rope, self._bias = model.rope, model.bias
         self.keys = Keys(batch * share.kv_heads, kv, share.workers)
         s, m = share, batch
         self._room = torch.scratch_bytes // 4

@@ -13,6 +13,7 @@ from kernbench.models import triton_kernels as kernels
 from kernbench.models.layout import BY_ROWS, Array, Share
 
 if TYPE_CHECKING:
+    from kernbench.models.config import Model
     from kernbench.runtime import Context, Tensor
 
 BLOCK_N, BLOCK_K = 64, 64
@@ -30,11 +31,9 @@ class TritonStep:
         self,
         torch: Context,
         share: Share,
+        model: Model,
         tokens: int,
         kv: int,
-        eps: float,
-        rope: float,
-        bias: bool,
         reduce: Callable[[Tensor], object] | None = None,
     ) -> None:
         s = self.share = share
@@ -43,9 +42,10 @@ class TritonStep:
                 "bench 'llama-decoder': kernels=triton takes heads as wide as a power of two, "
                 f"not {s.head_dim}"
             )
-        self._torch, self.tokens, self.eps, self._bias, self._reduce = torch, tokens, eps, bias, reduce
+        self._torch, self.tokens, self._reduce = torch, tokens, reduce
+        self.eps, self._bias = model.eps, model.bias
         self._decode, self._keys = bool(kv), kv or tokens
-        self._slope = -2 * math.log2(rope) / s.head_dim
+        self._slope = -2 * math.log2(model.rope) / s.head_dim
         self._width = (s.heads + 2 * s.kv_heads) * s.head_dim
         self._rows = min(64, max(16, 1 << (tokens - 1).bit_length()))
 
