@@ -13,7 +13,7 @@ _EMPTY = "this run launched no kernel"
 
 
 def of_run(run: Run, _window: ChosenWindow) -> Content:
-    """A row for each launch; where there are such its rank, the launch that was simulated for it, and repeats."""
+    """A row for each launch: its rank, the one simulated for it, and how often it happens, where known."""
     columns = [
         column
         for column in _COLUMNS

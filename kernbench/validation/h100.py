@@ -11,7 +11,9 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from itertools import combinations, groupby
+from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any
 
@@ -42,6 +44,8 @@ Found = tuple[Case, float, float]
 
 def is_left_out(case: Case, extent: Extent) -> bool:
     """Whether it takes more turns than ``extent`` has, or is a row on cases that all do."""
+    if case.get("table") == "layer":
+        return extent != "all"
     if extent == "all" or case.get("table") == "one block" or "limit_w" in case:
         return False
     if "case" not in case:
@@ -53,6 +57,28 @@ def is_left_out(case: Case, extent: Extent) -> bool:
 def us(case: Case, machine: str = MACHINE) -> float:
     """Microseconds that a case takes on a machine, by name or file."""
     return _us(str(case["case"]), str(case["params"]), machine)
+
+
+def decoder_us(case: Case) -> float:
+    """Microseconds of a layer by ``llama-decoder`` with its own Triton kernels; a shard of ``tp`` alone."""
+    p = json.loads(str(case["params"]))
+    tp, like = p["tp"], SIZES[p["model"]]
+    shard = {
+        "model_type": "llama",
+        "hidden_size": like["hidden"],
+        "intermediate_size": like["ffn"] // tp,
+        "num_attention_heads": like["heads"] // tp,
+        "num_key_value_heads": like["kv_heads"] // tp,
+        "head_dim": 128,
+        "num_hidden_layers": 1,
+        "rms_norm_eps": 1e-5,
+    }
+    with TemporaryDirectory() as kept:
+        config = Path(kept, "config.json")
+        config.write_text(json.dumps(shard), encoding="utf-8")
+        sizes = {key: p[key] for key in ("phase", "batch", "kv", "tokens") if key in p}
+        params = {**sizes, "config": str(config), "kernels": "triton", "resident": True}
+        return run("llama-decoder", MACHINE, params=params, trace=False).latency_ns / 1e3
 
 
 def spread(case: Case) -> float:

@@ -76,7 +76,7 @@ def test_figures_are_those_of_the_calibration_rows() -> None:
 
 def test_no_row_is_for_calibration_and_for_judging() -> None:
     tables = {str(line["table"]) for line in lines_of("h100_rows.csv")}
-    assert tables == {"one block", "kernel", "own layer"}
+    assert tables == {"one block", "kernel", "own layer", "layer"}
 
 
 def test_a_grid_runs_whole_and_right_on_132_pes() -> None:
@@ -202,3 +202,15 @@ def test_short_cases_keep_what_the_page_says() -> None:
         assert f"| {row.basis} | {row.verdict} |" in next(
             line for line in page.splitlines() if f"| {row.row} |" in line
         ), row.row
+
+
+def test_a_layer_by_a_library_is_the_decoder_on_one_shard(monkeypatch: pytest.MonkeyPatch) -> None:
+    (group,) = [group for group in read("h100").groups if group.measure == "decoder_us"]
+    found = [case for _, _, case in cases(group)]
+    assert len(found) == 12
+    assert not any(h100.is_left_out(case, "all") for case in found)
+    assert all(h100.is_left_out(case, "usual") for case in found)
+    monkeypatch.setitem(h100.SIZES, "small", {"hidden": 512, "heads": 8, "kv_heads": 2, "ffn": 512})
+    sizes = {"model": "small", "tp": 2, "phase": "decode", "batch": 2, "kv": 64}
+    one, more = (h100.decoder_us({"params": json.dumps({**sizes, "kv": kv})}) for kv in (64, 512))
+    assert 5 < one < more < 100

@@ -11,7 +11,7 @@ import kernbench as kb
 from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.analysis.use_over_time import use_over_time
 from kernbench.api.comparing import compare
-from kernbench.screens import overview
+from kernbench.screens import launches, overview
 from tests.unit.test_alike_ranks import topo
 from tests.unit.test_repeats import repeated
 
@@ -112,6 +112,18 @@ def test_what_was_simulated_is_said(part: kb.Run, exact: kb.Run) -> None:
     assert facts["latency"].endswith(f"in {6 * COUNT} launches")
     assert part.info["accounted"] == said
     assert "accounted" not in exact.info
+
+
+def test_launches_say_what_was_simulated_for_them_and_how_often_they_happen(
+    part: kb.Run, exact: kb.Run
+) -> None:
+    (grid,) = launches.of_run(part, ChosenWindow()).grids
+    names = [column.name for column in grid.columns]
+    assert names[:6] == ["launch", "kernel", "rank", "package", "follows", "times"]
+    assert {row.get("times") for row in grid.rows} == {None, COUNT - 2}
+    assert [row["rank"] for row in grid.rows if row.get("follows") is not None] == [1] * 6
+    (plain,) = launches.of_run(exact, ChosenWindow()).grids
+    assert not {"follows", "times"} & {column.name for column in plain.columns}
 
 
 def test_comparisons_say_where_runs_differ_in_it(part: kb.Run, exact: kb.Run, store: kb.GraphStore) -> None:
