@@ -26,7 +26,7 @@ SCREENS = {
     "cube": ("last", "t tab enter right"),
     "tui-timeline": ("last", "i"),
     "questions": ("last", "a"),
-    "question": ("last", "a down down enter"),
+    "question": ("last", "a slash b u s i e s t enter enter"),
     "cypher": ("last", "c f5"),
     "comparison": (None, "d 3"),
     "help": ("last", "question_mark"),

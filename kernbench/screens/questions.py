@@ -7,7 +7,7 @@ from typing import Any
 
 from kernbench.report.content import Column, column
 
-EMPTY = "no rows: nothing in this run answers to that"
+EMPTY = "no matching rows in this run"
 
 
 def columns(question: Mapping[str, Any], names: Sequence[str]) -> list[Column]:

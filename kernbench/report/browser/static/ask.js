@@ -10,7 +10,7 @@ const IN_WINDOW = ["launch", "from_ns", "to_ns"];
 const named = (param) => Boolean(param.refers && param.default);
 const EXAMPLES = [
   ["transactions by kind", "MATCH (r:Run {id: $run})-[:SENT]->(t:Transaction)\nRETURN t.kind AS kind, count(t) AS transactions, max(t.wait_ns) AS worst_ns\nORDER BY worst_ns DESC"],
-  ["who held whom up", "MATCH p = (t:Transaction)-[:WAITED_FOR*2..3]->(:Transaction)\nWHERE t.launch >= 0\nRETURN p LIMIT 8"],
+  ["who blocked whom", "MATCH p = (t:Transaction)-[:WAITED_FOR*2..3]->(:Transaction)\nWHERE t.launch >= 0\nRETURN p LIMIT 8"],
   ["around a PE", "MATCH p = (:Component {kind: 'pe_dma', pe: 0, cube: 0, sip: 0})-[:CONNECTS*1..3]->(:Component {kind: 'router'})\nRETURN p LIMIT 12"],
 ];
 
@@ -119,7 +119,7 @@ export async function cypher(root, ctx) {
   }
 
   put(root,
-    h("p", { class: "faint" }, "Read-only. $run is the run; a word of the schema goes to where the cursor is. Ctrl+Enter runs the query."),
+    h("p", { class: "faint" }, "Read-only. $run is the run; a click on a word of the schema inserts it at the cursor. Ctrl+Enter runs the query."),
     h("div", { class: "beside" }, text, schema), h("div", { class: "tools" }, h("button", { type: "button", class: "main", onclick: ask }, "Ask"),
       h("label", { class: "check" }, all, "of all runs"), EXAMPLES.map(([name, query]) => h("button", { type: "button", onclick: () => { text.value = query; ask(); } }, name))),
     h("div", { class: "tools" }, h("button", { type: "button", onclick: save }, "Save as a question"), name, title), said,
