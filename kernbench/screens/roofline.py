@@ -10,7 +10,7 @@ from kernbench.report.content import Content, Grid, columns_of
 COLUMNS = columns_of("launch op name source flops level intensity ns light_ns share bound")
 NOTE = (
     "light_ns is the speed-of-light (SOL) time: the least for these flops and bytes. share is light_ns / ns, "
-    "the % of SOL that was reached. level needs the most time for its bytes: a memory, link (within chiplets) "
+    "the % of SOL that was reached. level needs the most time for its bytes: a memory, link (in chiplets) "
     "or package (between chiplets or packages); bound is what limits light_ns: that level or gemm."
 )
 EMPTY = "no operation moved or computed anything"
