@@ -7,13 +7,17 @@ cdef class Block:
 cdef class FreeList:
     cdef public object name
     cdef readonly object base, capacity
+    cdef bint _smallest
     cdef list _free
     cdef dict _allocated
 
     @cython.locals(offset="long long")
     cpdef Block take(self, long long nbytes, long long align)
-    @cython.locals(index=Py_ssize_t, start="long long", size="long long", offset="long long", rest="long long")
-    cdef long long first_fit(self, long long nbytes, long long align) except? -1
+    @cython.locals(
+        index=Py_ssize_t, found=Py_ssize_t, start="long long", size="long long", offset="long long", rest="long long",
+        most="long long",
+    )
+    cdef long long fit(self, long long nbytes, long long align) except? -1
     @cython.locals(
         index=Py_ssize_t, start="long long", end="long long", after="long long", before="long long", size="long long",
         joined=bint,

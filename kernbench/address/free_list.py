@@ -1,4 +1,4 @@
-"""First-fit allocation over a list of free blocks sorted by offset (ADR-0048 D1).
+"""Allocation over a list of free blocks sorted by offset: first fit (ADR-0048 D1), or smallest fit.
 
 Unlike the record, the list also knows what is allocated, so that a wrong ``free`` is an error at once
 instead of two tensors that share bytes later.
@@ -27,14 +27,19 @@ class Block:
 
 
 class FreeList:
-    """Blocks of the byte range ``[base, base + capacity)``. ``name`` says in errors what is allocated."""
+    """Blocks of the byte range ``[base, base + capacity)``. ``name`` says in errors what is allocated.
 
-    def __init__(self, capacity: int, base: int = 0, name: str = "memory") -> None:
+    Bytes are taken of the first block that can hold them; with ``smallest`` of the smallest one, so that
+    small values do not break up large blocks.
+    """
+
+    def __init__(self, capacity: int, base: int = 0, name: str = "memory", smallest: bool = False) -> None:
         if capacity < 0 or base < 0:
             raise AddressError(f"{name}: capacity {capacity} and base {base} must not be negative")
         self.name = name
         self.base = base
         self.capacity = capacity
+        self._smallest = smallest
         self._free: list[tuple[int, int]] = [(base, capacity)] if capacity else []
         self._allocated: dict[int, int] = {}
 
@@ -59,7 +64,7 @@ class FreeList:
         return max((nbytes for _, nbytes in self._free), default=0)
 
     def alloc(self, nbytes: int, align: int = 1) -> int:
-        """Offset of ``nbytes`` (> 0) taken from the first block that can hold them.
+        """Offset of ``nbytes`` (> 0) taken from a block that can hold them.
 
         The offset is a multiple of ``align`` (> 0); bytes skipped for it stay free.
         :class:`AllocationError` when no block is large enough.
@@ -67,7 +72,7 @@ class FreeList:
         if nbytes <= 0 or align <= 0:
             raise AddressError(f"{self.name}: nbytes {nbytes} and align {align} must be positive")
         if nbytes <= self.capacity and align <= _MOST:
-            offset = self.first_fit(nbytes, align)
+            offset = self.fit(nbytes, align)
             if offset >= 0:
                 self._allocated[offset] = nbytes
                 return offset
@@ -76,31 +81,36 @@ class FreeList:
             f"{self.largest_free} of {self.free_bytes} bytes free; free something or use smaller shards"
         )
 
-    def first_fit(self, nbytes: int, align: int) -> int:
+    def fit(self, nbytes: int, align: int) -> int:
         """As :meth:`alloc`, of no more than there are in all; -1 when no block is large enough."""
         free = self._free
+        found, most = -1, _MOST
         for index in range(len(free)):
             start, size = free[index]
-            if size < nbytes:
+            if size < nbytes or size >= most:
                 continue
-            offset = (start + align - 1) // align * align
-            rest = start + size - (offset + nbytes)
-            if rest < 0:
-                continue
-            if offset == start and rest:
-                free[index] = (offset + nbytes, rest)
-            elif offset == start:
-                del free[index]
-            else:
-                free[index] = (start, offset - start)
-                if rest:
-                    free.insert(index + 1, (offset + nbytes, rest))
-            return offset
-        return -1
+            if (start + align - 1) // align * align + nbytes <= start + size:
+                found, most = index, size
+                if not self._smallest:
+                    break
+        if found < 0:
+            return -1
+        start, size = free[found]
+        offset = (start + align - 1) // align * align
+        rest = start + size - (offset + nbytes)
+        if offset == start and rest:
+            free[found] = (offset + nbytes, rest)
+        elif offset == start:
+            del free[found]
+        else:
+            free[found] = (start, offset - start)
+            if rest:
+                free.insert(found + 1, (offset + nbytes, rest))
+        return offset
 
     def take(self, nbytes: int, align: int) -> Block:
         """As :meth:`alloc`, as a block that gives itself back."""
-        offset = self.first_fit(nbytes, align) if nbytes > 0 else -1
+        offset = self.fit(nbytes, align) if nbytes > 0 else -1
         if offset < 0:
             self.alloc(nbytes, align)  # says what is wrong
         return Block(self, offset, nbytes)

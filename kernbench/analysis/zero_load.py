@@ -368,7 +368,7 @@ class _Journey:
             served = [train.cross(flit_ns, last_ns, 0.0) for train in served]
         elif "cache_gbs" in self.model.figures(name):
             own = self.model.figures(name)
-            gbs = float(own["cache_gbs"])
+            gbs = _cache_gbs(own, is_write)
             if not self.hit and not (is_write and own["cache_write_back"]):  # its channels serve it, too
                 gbs = min(gbs, float(own["channel_gbs"]) * int(own["n_channels"]))
             served = self._cached(name, served, nbytes, is_write)
@@ -392,7 +392,7 @@ class _Journey:
         """Through the port of a cache and, for what it lacks, the channels at the same time."""
         own = self.model.figures(name)
         burst_ns, channels = float(own["burst_bytes"]) / float(own["channel_gbs"]), int(own["n_channels"])
-        flit_ns, last_ns = self.model.flit_times(float(own["cache_gbs"]), nbytes)
+        flit_ns, last_ns = self.model.flit_times(_cache_gbs(own, is_write), nbytes)
         served = [train.cross(flit_ns, last_ns, 0.0) for train in asked]
         if is_write and own["cache_write_back"]:
             return served + [
@@ -433,6 +433,10 @@ class _Journey:
         self, name: str, kind: str, trains: list[Train], t_out: float, nbytes: int, gbs: float | None = None
     ) -> None:
         self.hops.append(ZeroLoadHop(name, kind, trains[0].first.ns, t_out, nbytes, gbs))
+
+
+def _cache_gbs(slice_: Properties, is_write: bool) -> float:
+    return float(slice_["cache_write_gbs" if is_write else "cache_gbs"])
 
 
 def _last_commit(train: Train, channels: int, burst_ns: float) -> TimeByCause:

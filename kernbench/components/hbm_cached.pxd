@@ -23,7 +23,7 @@ cdef class CacheUse:
 
 cdef class CachedSlice(HbmSlice):
     cdef readonly Server cache
-    cdef readonly double gbs, array_ns
+    cdef readonly double gbs, write_gbs, array_ns
     cdef readonly bint write_back
     cdef readonly long long burst_bytes, line_bursts, ways, n_sets
     cdef int line_shift
@@ -55,7 +55,7 @@ cdef class CachedSlice(HbmSlice):
     cpdef object evict(self, CacheLine gone, CacheLine line, Transaction transaction, double time)
     @cython.locals(channel=Server, done=double)
     cpdef double ask(self, Py_ssize_t number, Transaction transaction, double time, bint writing) except? -1.0
-    @cython.locals(behind=double, transaction=Transaction, use=CacheUse, missed=double, own="long long", rows=Words)
+    @cython.locals(behind=double, transaction=Transaction, use=CacheUse, missed=double, own=double, rows=Words)
     cpdef double depart(
         self, Packet packet, double time, double begun, double inside, double until, double done, Server server,
     ) except? -1.0

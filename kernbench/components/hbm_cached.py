@@ -78,7 +78,8 @@ class CacheUse:
 
 
 class CachedSlice(HbmSlice):
-    """One slice. What passes occupies the cache's port for ``bytes / cache_gbs`` ns, then takes ``hit_ns``.
+    """One slice. What passes occupies the cache's port for ``bytes / cache_gbs`` ns, then takes ``hit_ns``;
+    what is written for ``bytes / cache_write_gbs``.
 
     A burst that is not there is fetched by its channel, which takes ``access_ns`` more; both begin when the
     access comes. What is written is written back when its line is evicted, or, without ``write_back``, goes
@@ -100,6 +101,7 @@ class CachedSlice(HbmSlice):
         self.cache.node = part
         self.channels.append(self.cache)
         self.gbs = float(part.properties["gbs"])
+        self.write_gbs = float(part.properties["write_gbs"])
         self.write_back = bool(part.properties["write_back"])
         self.array_ns = self.access_ns
         """Time from the channels to the cache, ns."""
@@ -224,7 +226,7 @@ class CachedSlice(HbmSlice):
         """When ``nbytes`` of a burst, numbered from the slice's first on, are read or written."""
         cache = self.cache
         use: CacheUse = self.use
-        duration = nbytes / self.gbs
+        duration = nbytes / (self.write_gbs if writing else self.gbs)
         done = cache.occupy(time, duration, transaction) + duration
         cache._busy_ns += duration
         cache.bytes += nbytes
@@ -338,8 +340,10 @@ class CachedSlice(HbmSlice):
         if transaction.traced:
             missed = 0.0
             if server is not self and server is not self.cache:
-                own = packet.last_bytes if transaction.is_write else transaction.nbytes
-                missed = max(0.0, done - self.access_ns - inside - behind - own / self.gbs)
+                own = transaction.nbytes / self.gbs
+                if transaction.is_write:
+                    own = packet.last_bytes / self.write_gbs
+                missed = max(0.0, done - self.access_ns - inside - behind - own)
             rows = self.outcomes
             rows.integer(transaction.id)
             rows.integer(self.cache.index)

@@ -20,6 +20,7 @@ cdef class PeGemm(ComputeEngine):
     cdef readonly tuple tile
     cdef double _clock_ghz, _slowdown
     cdef readonly double slowed
+    cdef readonly bint multiplied
     cdef bint _on_all
 
     cpdef double duration_ns(self, Stage stage) except? -1.0

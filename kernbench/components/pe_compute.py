@@ -93,9 +93,12 @@ class PeGemm(ComputeEngine):
         self._on_all = on_all
         self.slowed = 1.0
         """How many times as long the engines' cycles are: the clock falls with the first product."""
+        self.multiplied = False
+        """Whether the PE has begun a product in this launch."""
 
     def duration_ns(self, stage: Stage) -> float:
         """See :meth:`ComputeEngine.duration_ns`."""
+        self.multiplied = True
         if self._on_all:
             self.slowed = self._slowdown
         return self.engine.cycles(stage.block, stage.partial) / self._clock_ghz * self.slowed

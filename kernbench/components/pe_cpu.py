@@ -133,10 +133,9 @@ class PeCpu(PeComponent):
         self._started = []
         self._ahead = {}
         self._epoch += 1
-        if "clock_loaded_ghz" in self.of_pe:
-            gemm = self.sibling("pe_gemm")
-            assert isinstance(gemm, PeGemm)
-            gemm.begin_launch(launch.work_of(self.location[0]) >= self._pes_of_package)
+        gemm, falls = self.sibling("pe_gemm"), "clock_loaded_ghz" in self.of_pe
+        if isinstance(gemm, PeGemm):
+            gemm.begin_launch(falls and launch.work_of(self.location[0]) >= self._pes_of_package)
         context = c.PeContext(
             *self.location,
             self.resource.rpartition(".")[0],

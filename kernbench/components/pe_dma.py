@@ -45,10 +45,15 @@ class PeDma(PeComponent):
         super().__init__(node, system)
         # With an overhead, flits that pass may be held back; the worker then takes every one of them.
         self.own_service = self.overhead_ns > 0.0
-        self._issue_cycles = float(node.properties.get("issue_iteration_cycles", 0.0))
-        self._issue_bytes = float(node.properties.get("issue_bytes_per_cycle", 0.0))
+        said = node.properties.get
+        self._issue_cycles = float(said("issue_load_cycles", 0.0))
+        self._issue_bytes = float(said("issue_bytes_per_cycle", 0.0))
         self.issues = self._issue_cycles + self._issue_bytes > 0.0
         """Whether loads of a kernel cost the PE time before they are under way."""
+        self._rearrange_cycles = float(said("rearrange_cycles", 0.0))
+        self._rearrange_bytes = float(said("rearrange_bytes_per_cycle", 0.0))
+        self.rearranges = self._rearrange_cycles + self._rearrange_bytes > 0.0
+        """Whether stores do of a PE that has multiplied in its launch."""
         self.issue_slot = Server(f"{node.id}#issue")
         """What they take for that time."""
         self.queue_channel: QueueChannel | None = None
@@ -93,7 +98,8 @@ class PeDma(PeComponent):
 
     def _sent_from_tcm(self, job: Job) -> float:
         """When the data of a write may be sent, ns."""
-        return self.clock.time if self._is_local(job) else self.from_tcm(job.nbytes)
+        sent = self.clock.time if self._is_local(job) else self.from_tcm(job.nbytes)
+        return max(sent, job.t_issued)
 
     def _into_tcm(self, job: Job) -> float:
         """When the data of a read that have come are in the TCM, ns; it takes them as they come."""
@@ -123,11 +129,24 @@ class PeDma(PeComponent):
             op.nbytes = transfer.nbytes
             self.submit(Job(op, kind, transfer.runs, moving.one_done, served))
 
-    def issue(self, job: Job, fresh: bool) -> None:
+    def issue(self, job: Job) -> None:
         """Queue a kernel's load, from when the PE begins to issue it; it is not over before that is."""
-        cycles = self._issue_cycles if fresh else 0.0
-        if self._issue_bytes > 0.0:
-            cycles += job.nbytes / self._issue_bytes
+        start = self._take_slot(job, self._issue_cycles, self._issue_bytes)
+        if start > self.clock.time:
+            self.clock.call_at(start, self.submit, job)
+        else:
+            self.submit(job)
+
+    def store(self, job: Job) -> None:
+        """Queue a kernel's store, whose data are sent when results of products are in the order of memory."""
+        if self._gemm.multiplied:
+            self._take_slot(job, self._rearrange_cycles, self._rearrange_bytes)
+        self.submit(job)
+
+    def _take_slot(self, job: Job, cycles: float, rate: float) -> float:
+        """When the PE begins what it does itself for a job, which takes it until ``job.t_issued``, ns."""
+        if rate > 0.0:
+            cycles += job.nbytes / rate
         now, slot = self.clock.time, self.issue_slot
         if "issue_slot" in self.node.properties:
             math = self.sibling("pe_math")
@@ -138,10 +157,7 @@ class PeDma(PeComponent):
             job.op.after.append((before, "slot"))
         start = slot.occupy(now, duration, job.op)
         job.t_issued = start + duration
-        if start > now:
-            self.clock.call_at(start, self.submit, job)
-        else:
-            self.submit(job)
+        return start
 
     def submit(self, job: Job) -> None:
         """Queue a job; ``job.done`` is called when it is over."""

@@ -83,12 +83,13 @@ class PeScheduler(PeComponent):
         kind: str,
         runs: Sequence[tuple[int, int]],
         done: Callable[[], None],
-        fresh: bool = False,
     ) -> None:
-        """Have PE_DMA move bytes; ``done()`` when that is over. ``fresh``: see :class:`~c.Transfer`."""
+        """Have PE_DMA move bytes; ``done()`` when that is over."""
         job = Job(op, kind, runs, done, partial(self.system.served, op))
         if self._dma.issues and not job.is_write:
-            self.forward(self._dma, self._dma.issue, job, fresh)
+            self.forward(self._dma, self._dma.issue, job)
+        elif self._dma.rearranges and job.is_write:
+            self.forward(self._dma, self._dma.store, job)
         else:
             self.forward(self._dma, self._dma.submit, job)
 

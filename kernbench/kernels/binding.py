@@ -9,6 +9,7 @@ from typing import Any
 
 from kernbench.errors import KernelError
 from kernbench.hints import did_you_mean
+from kernbench.kernels.scratch import Cycles
 from kernbench.user_code import is_ours
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -49,6 +50,7 @@ class Binding:
     def __init__(self, function: Callable[..., Any], name: str) -> None:
         self.function = function
         self.name = name
+        self.cycles = Cycles()
         if any(is_one(function) for is_one in _SUSPENDABLE):
             raise KernelError(f"kernel '{name}' must be a plain function, without yield and async")
         try:

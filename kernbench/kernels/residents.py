@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kernbench.errors import KernBenchError
@@ -85,6 +86,8 @@ class Residents:
         self._begun = self._turned = False
         self._awaited: dict[int, Sequence[Completion]] = {}
         self._turn = 0
+        self._woken: Completion | None = None
+        """Done with the first of what the threads wait for, when all of them do."""
         self._last = threads[0]
 
     def resume(self) -> Command | None:
@@ -99,7 +102,8 @@ class Residents:
         self._begun = True
         while self._threads:
             if waiting == len(self._threads):
-                return Wait([self._first_of_all()])
+                self._woken = Completion("a resident block")
+                return Wait([self._woken])
             self._turn = (self._turn + 1) % len(self._threads)
             thread = self._threads[self._turn]
             if any(not one.done for one in self._awaited.get(id(thread), ())):
@@ -112,6 +116,8 @@ class Residents:
                 waiting = 0
             elif isinstance(command, Wait):
                 self._awaited[id(thread)] = command.completions
+                for one in command.completions:
+                    one.then(partial(self._one_done, one))
                 waiting = 0
             else:
                 if isinstance(command, Ahead):
@@ -119,20 +125,12 @@ class Residents:
                 return command
         return None
 
-    def _first_of_all(self) -> Completion:
-        """Done with the first of what the threads wait for."""
-        first = Completion("a resident block")
-
-        def one_done(awaited: Completion) -> None:
-            if not first.done:
-                first.op = awaited.op
-                first.complete()
-
-        for thread in self._threads:
-            for one in self._awaited[id(thread)]:
-                if not one.done:
-                    one.then(lambda one=one: one_done(one))  # type: ignore[misc]
-        return first
+    def _one_done(self, awaited: Completion) -> None:
+        """Go on, if all threads wait: one of what they wait for is over."""
+        woken = self._woken
+        if woken is not None and not woken.done:
+            woken.op = awaited.op
+            woken.complete()
 
     def close(self) -> None:
         """Stop them all."""

@@ -6,7 +6,7 @@ cdef class Scratch:
     cdef readonly object nbytes
     cdef FreeList _free_list
     cdef public object wait
-    cdef bint _cycles
+    cdef public object cycles
 
     @cython.locals(size="long long")
     cpdef Block take(self, object nbytes)

@@ -15,16 +15,22 @@ ALIGNMENT = 16
 """Bytes that every block starts at a multiple of."""
 
 
+class Cycles:
+    """Whether handles in reference cycles may hold blocks: not after a collection that did not help."""
+
+    possible = True
+
+
 class Scratch:
-    """First fit in ``[base, base + nbytes)``; ``base`` is an address in the PE's TCM."""
+    """Blocks in ``[base, base + nbytes)``, each in the smallest gap that fits; ``base`` is in the TCM."""
 
     def __init__(self, base: int, nbytes: int) -> None:
         self.nbytes = nbytes
-        self._free_list = FreeList(nbytes, base, name="scratch")
+        self._free_list = FreeList(nbytes, base, "scratch", smallest=True)
         self.wait: Callable[[], bool] = lambda: False
         """Waits until something that holds blocks is over; False when nothing is under way that does."""
-        self._cycles = True
-        """Whether handles in reference cycles may hold blocks: not after a collection that did not help."""
+        self.cycles = Cycles()
+        """What is known of its kernel, on whichever PE."""
 
     @property
     def free_bytes(self) -> int:
@@ -38,9 +44,9 @@ class Scratch:
             try:
                 return self._free_list.take(size, ALIGNMENT)
             except AllocationError:
-                if self._cycles:
+                if self.cycles.possible:
                     gc.collect()
-                    self._cycles = self._free_list.largest_free >= size
+                    self.cycles.possible = self._free_list.largest_free >= size
             while self._free_list.largest_free < size and self.wait():
                 pass
             if self._free_list.largest_free < size:

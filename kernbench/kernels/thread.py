@@ -109,6 +109,7 @@ class KernelThread:
         self._tl = language(binding.name, pe, self._issue, data)
         self._tl._has_lines = binding.has_lines(args, kwargs)
         self._tl._line = line
+        self._tl._scratch.cycles = binding.cycles
         self._pe = pe
         self._closing = False
         self._ident = threading.get_ident()

@@ -50,7 +50,7 @@ class Scheduler(Protocol):
     def compute(self, command: Compute, done: Done) -> None:
         """Work on operands in TCM."""
 
-    def transfer(self, op: Op, kind: str, runs: Runs, done: Done, fresh: bool = False) -> None:
+    def transfer(self, op: Op, kind: str, runs: Runs, done: Done) -> None:
         """Move bytes between TCM and memory."""
 
     def feed(self, command: Composite) -> None:

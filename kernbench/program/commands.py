@@ -69,7 +69,7 @@ class Transfer(Command):
 
     def dispatch(self, scheduler: Scheduler, done: Callable[[], None]) -> None:
         """See :class:`Command`."""
-        scheduler.transfer(self.op, self.kind, self.runs, done, self.fresh)
+        scheduler.transfer(self.op, self.kind, self.runs, done)
 
 
 class Load(Transfer):

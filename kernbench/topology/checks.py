@@ -300,8 +300,8 @@ def _clock(spec: TopologySpec) -> Iterator[Problem]:
         if clock.ghz and own not in (1.0, clock.ghz):
             message = f"is {own:g} beside pe.clock.ghz = {clock.ghz:g}, expected one of the two"
             yield Problem(("pe", part, "clock_ghz"), message, ((*path, "ghz"),))
-    if issue.slot and not (issue.iteration_cycles or issue.bytes_per_cycle):
-        message = "is set without iteration_cycles or bytes_per_cycle, expected one of these beside it"
+    if issue.slot and not (issue.load_cycles or issue.bytes_per_cycle):
+        message = "is set without load_cycles or bytes_per_cycle, expected one of these beside it"
         yield Problem(("pe", "pe_dma", "issue", "slot"), message)
 
 

@@ -61,7 +61,7 @@ def add_part(graph: PropertyGraph, name: str, shared: Properties, whole: str) ->
     put(graph, Node(name, COMPONENT_KINDS[str(shared["kind"])].labels, {**shared, "name": name}), whole)
 
 
-CACHE = ("capacity_bytes", "line_bytes", "ways", "hit_ns", "gbs", "write_back")
+CACHE = ("capacity_bytes", "line_bytes", "ways", "hit_ns", "gbs", "write_gbs", "write_back")
 """Properties of the cache of an HBM slice, which has them as ``cache_...``."""
 
 

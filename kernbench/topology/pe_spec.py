@@ -17,7 +17,7 @@ MAX_TCM_BYTES = 2 << 20
 OFF = {
     "": ("operands", "warps", "clock"),
     "pe_cpu": ("run_ahead",),
-    "pe_dma": ("issue",),
+    "pe_dma": ("issue", "rearrange"),
     "pe_gemm": ("fixed_cycles", "smallest"),
     "pe_math": ("cycles", "reduce"),
 }
@@ -82,17 +82,22 @@ class PeScheduler(Part):
 class Issue(Section):
     """What a kernel's loads cost the PE, in its CPU's cycles, before they are under way. Tiles cost none."""
 
-    iteration_cycles: float = Field(
-        default=0.0,
-        ge=0,
-        description="cycles of the first load of a kernel that runs ahead, of a block of a grid and of each "
-        "turn of its loops; of each load of other kernels",
-    )
+    load_cycles: float = Field(default=0.0, ge=0, description="cycles of every load")
     bytes_per_cycle: float = Field(default=0.0, ge=0, description="bytes a cycle of every load; 0: no cost")
     slot: Literal["", "pe_math"] = Field(
         default="",
         description="pe_math: it holds that one's compute slot meanwhile; left out, one of its own",
     )
+
+
+class Rearrange(Section):
+    """What a kernel's stores cost a PE that has multiplied in the launch, before they are under way.
+
+    Results of products lie as the matrix engine has them. Cycles are its CPU's, spent where loads are issued.
+    """
+
+    cycles: float = Field(default=0.0, ge=0, description="cycles of every such store")
+    bytes_per_cycle: float = Field(default=0.0, ge=0, description="bytes a cycle of it; 0: no cost")
 
 
 class PeDma(Part):
@@ -102,6 +107,7 @@ class PeDma(Part):
     write_engines: int = Field(default=1, ge=1, le=64, description="engines that write, with one queue")
     outstanding: int = Field(default=2, ge=1, le=1024, description="requests that an engine has in flight")
     issue: Issue = section("what a kernel's loads cost the PE")
+    rearrange: Rearrange = section("what stores of results of products cost the PE")
 
 
 class Tile(Section):

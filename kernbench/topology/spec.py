@@ -189,7 +189,8 @@ class MemoryCache(Section):
     )
     ways: int = Field(default=0, ge=0, description="lines of a set; 0: all are one set")
     hit_ns: Ns = Field(default=0.0, description="ns that the cache adds to what passes, and nobody waits for")
-    gbs: float = Field(default=0.0, ge=0, description="GB/s of the cache, of reads and writes together")
+    gbs: float = Field(default=0.0, ge=0, description="GB/s of the cache; reads and writes take turns at it")
+    write_gbs: float = Field(default=0.0, ge=0, description="GB/s of writes; 0: as many as of reads")
     write_back: bool = Field(
         default=True, description="written bytes stay until they make room; else they go to memory at once"
     )

@@ -87,7 +87,7 @@ def compute() -> st.SearchStrategy[dict[str, object]]:
             "pe.pe_math.cycles": st.just({"exp": [46, 18], "add": [2.5, 128]}),
             "pe.pe_math.reduce": st.just({"across": [301, 38], "within": [50, 20]}),
             "pe.pe_dma.issue": st.fixed_dictionaries(
-                {"iteration_cycles": st.just(92.0)}, optional={"slot": st.just("pe_math")}
+                {"load_cycles": st.just(92.0)}, optional={"slot": st.just("pe_math")}
             ),
         },
     )

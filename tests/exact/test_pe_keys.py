@@ -225,14 +225,12 @@ def test_a_product_takes_fixed_cycles_and_small_ones_their_own(
 # -- pe_dma.issue --------------------------------------------------------------------------------------------
 
 
-def loads(
-    keys: dict[str, object], count: int, nbytes: int, *, turns: bool = False
-) -> tuple[float, list[Any]]:
+def loads(keys: dict[str, object], count: int, nbytes: int) -> tuple[float, list[Any]]:
     """Loads of a kernel that runs ahead, side by side, and then an exponential of its own data."""
 
     def kernel(a: int, b: int, out: int, tl: Any) -> None:
-        x, all_ = tl.zeros((1000,)), tl.range(count, num_stages=99) if turns else range(count)
-        kept = [tl.load(a + n * nbytes, (nbytes // 2,), "f16") for n in all_]
+        x = tl.zeros((1000,))
+        kept = [tl.load(a + n * nbytes, (nbytes // 2,), "f16") for n in tl.range(count, num_stages=99)]
         assert tl.exp(x) is not None, kept
 
     usual = {"pe__pe_cpu__run_ahead": True, "pe__pe_dma__outstanding": 64, "pe__pe_cpu__clock_ghz": 2.0}
@@ -242,11 +240,11 @@ def loads(
 
 
 @examples(20)
-@given(st.integers(0, 3000), st.integers(0, 8), st.integers(1, 5), st.booleans())
-def test_loads_are_issued_one_after_the_other(iteration: int, rate: int, count: int, turns: bool) -> None:
-    keys = {"pe__pe_dma__issue": {"iteration_cycles": iteration, "bytes_per_cycle": rate}}
-    alone, ops = loads(keys, count, 512, turns=turns)
-    cost = [((iteration if turns or n == 0 else 0) + (512 / rate if rate else 0)) / 2 for n in range(count)]
+@given(st.integers(0, 3000), st.integers(0, 8), st.integers(1, 5))
+def test_loads_are_issued_one_after_the_other(each: int, rate: int, count: int) -> None:
+    keys = {"pe__pe_dma__issue": {"load_cycles": each, "bytes_per_cycle": rate}}
+    alone, ops = loads(keys, count, 512)
+    cost = [(each + (512 / rate if rate else 0)) / 2] * count
     first = ops[0].t_start
     for n, op in enumerate(ops[:-1]):
         assert op.t_start - first == near(sum(cost[:n]))
@@ -257,18 +255,18 @@ def test_loads_are_issued_one_after_the_other(iteration: int, rate: int, count: 
 
 
 def test_issue_may_hold_the_slot_of_math() -> None:
-    cost = {"iteration_cycles": 100, "bytes_per_cycle": 8, "slot": "pe_math"}
+    cost = {"load_cycles": 100, "bytes_per_cycle": 8, "slot": "pe_math"}
     _, ops = loads({"pe__pe_dma__issue": cost}, 3, 512)
-    assert ops[-1].t_start - ops[0].t_start == near((100 + 3 * 512 / 8) / 2)
+    assert ops[-1].t_start - ops[0].t_start == near(3 * (100 + 512 / 8) / 2)
 
 
-def test_every_load_of_a_kernel_that_waits_is_the_first() -> None:
+def test_every_load_of_a_kernel_that_waits_is_issued() -> None:
     def kernel(a: int, b: int, out: int, tl: Any) -> None:
         tl.load(a, (256,), "f16")
         tl.load(b, (256,), "f16")
         tl.store(out, tl.zeros((256,)))
 
-    bench = Bench(pe__pe_dma__issue={"iteration_cycles": 5000.0})
+    bench = Bench(pe__pe_dma__issue={"load_cycles": 5000.0})
     took, _ = bench.run(kernel)
     assert took == near(2 * 5000 + bench.write_ns(512))
 
@@ -284,7 +282,7 @@ def test_the_path_goes_over_the_issue_of_loads() -> None:
         tl.store(out, kept[-1])
 
     keys = {"pe.operands": "registers", "pe.pe_cpu.run_ahead": True, "pe.pe_dma.outstanding": 64}
-    issue = {"iteration_cycles": 10.0, "bytes_per_cycle": 2.0, "slot": "pe_math"}
+    issue = {"load_cycles": 10.0, "bytes_per_cycle": 2.0, "slot": "pe_math"}
     machine = kb.load_topology("minimal", {**keys, "pe.pe_dma.issue": issue})
     x = np.ones(2560, np.float16)
     done = kb.run_kernel(kernel, x, out=x[:256].copy(), topology=machine)
@@ -292,7 +290,47 @@ def test_the_path_goes_over_the_issue_of_loads() -> None:
     assert not {"dependency", "unexplained"} & causes.keys()
     places = {row[0]: row[2] for row in done.run.query("critical-path/by-location").rows}
     assert causes["compute"] == near(9 * 8)
-    assert places["sip0.cube0.pe0.pe_dma"] >= 10 + 9 * 256
+    assert places["sip0.cube0.pe0.pe_dma"] >= 10 * (10 + 256) - 9 * 8 - 266
+
+
+# -- pe_dma.rearrange ----------------------------------------------------------------------------------------
+
+
+def product(a: int, b: int, out: int, tl: Any) -> None:
+    tl.store(out, tl.dot(tl.zeros((32, 64)), tl.zeros((64, 32))))
+
+
+def no_product(a: int, b: int, out: int, tl: Any) -> None:
+    tl.store(out, tl.exp(tl.zeros((32, 32))))
+
+
+@examples(20)
+@given(st.integers(0, 3000), st.integers(0, 8), st.sampled_from(["", "pe_math"]))
+def test_stores_of_a_pe_that_has_multiplied_are_rearranged(cycles: int, rate: int, slot: str) -> None:
+    keys: dict[str, object] = {"pe__pe_dma__rearrange": {"cycles": cycles, "bytes_per_cycle": rate}}
+    keys["pe__pe_cpu__clock_ghz"] = 2.0
+    if slot:
+        keys["pe__pe_dma__issue"] = {"bytes_per_cycle": 1.0, "slot": slot}
+    bench = Bench(**keys)
+    without = Bench(pe__pe_cpu__clock_ghz=2.0)
+    cost = (cycles + (32 * 32 * HALF / rate if rate else 0)) / 2
+    assert bench.run(no_product)[0] == near(without.run(no_product)[0])
+    assert bench.run(product)[0] == near(without.run(product)[0] + cost)
+    assert bench.run(no_product)[0] == near(without.run(no_product)[0]), "a launch begins anew"
+
+
+def test_the_path_goes_over_what_is_rearranged() -> None:
+    def kernel(x: Any, out: Any, tl: Any) -> None:
+        tl.store(out, tl.dot(tl.load(x), tl.load(x)))
+
+    machine = kb.load_topology("minimal", {"pe.pe_dma.rearrange": {"cycles": 5000.0, "bytes_per_cycle": 0.0}})
+    x = np.ones((32, 32), np.float16)
+    done = kb.run_kernel(kernel, x, out=x.copy(), topology=machine)
+    causes = {row[0]: row[1] for row in done.run.query("critical-path/by-cause").rows}
+    places = {row[0]: row[2] for row in done.run.query("critical-path/by-location").rows}
+    assert "dependency" not in causes
+    assert causes.get("unexplained", 0.0) < 1e-9
+    assert places["sip0.cube0.pe0.pe_dma"] >= 5000
 
 
 # -- pe.clock ------------------------------------------------------------------------------------------------
@@ -456,8 +494,7 @@ REFUSED = {
         "pe_math.clock_ghz: is 1.4 beside pe.clock.ghz = 1.5, expected one of the two"
     ),
     "pe_dma: {issue: {slot: pe_math}}": (
-        "pe_dma.issue.slot: is set without iteration_cycles or bytes_per_cycle, "
-        "expected one of these beside it"
+        "pe_dma.issue.slot: is set without load_cycles or bytes_per_cycle, expected one of these beside it"
     ),
     "operands: register": "operands: is the text 'register', expected 'tcm' or 'registers'",
 }
@@ -479,7 +516,7 @@ def test_parts_changed_one_by_one_take_the_same_keys() -> None:
     made.change(f"{where}.pe_gemm", smallest_m=64, smallest_macs=289.0, fixed_cycles=6.0)
     made.change(f"{where}.pe_math", cycles={"exp": [46, 18]}, reduce_within=[50, 20])
     made.change(f"{where}.pe_math", clock_ghz=2.0)
-    made.change(f"{where}.pe_dma", issue_iteration_cycles=92.0, issue_slot="pe_math")
+    made.change(f"{where}.pe_dma", issue_load_cycles=92.0, issue_slot="pe_math")
     graph = kb.Topology.from_spec(parse(made.to_yaml())).compile()
     math = graph.node(f"{where}.pe_math").properties
     assert (math["cycles"], math["reduce_within"], math["clock_ghz"]) == ("exp=46.0:18.0", "50.0:20.0", 2.0)

@@ -131,7 +131,7 @@ TO: dict[str, object] = {
     "pe.pe_math.reduce.within": [50, 2],
     "pe.pe_gemm.smallest.m": 16,
     "pe.warps": 64,
-    "pe.pe_dma.issue.iteration_cycles": 5000.0,
+    "pe.pe_dma.issue.load_cycles": 5000.0,
     "pe.pe_dma.issue.bytes_per_cycle": 0.1,
     "pe.clock.ghz": 2.0,
     "pe.clock.loaded_ghz": 0.5,

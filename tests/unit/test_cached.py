@@ -66,10 +66,10 @@ def together(running: Machine, *reads: tuple[str, int, int]) -> list[float]:
     return [transfer.ns for transfer in sent]
 
 
-@pytest.mark.parametrize("gbs", [48, 512])
+@pytest.mark.parametrize("keys", ["gbs: 48", "gbs: 512", "gbs: 512, write_gbs: 24"])
 @pytest.mark.parametrize("nbytes", [64, 1000, 4096])
-def test_misses_and_hits_take_what_the_closed_form_says(nbytes: int, gbs: int) -> None:
-    graph = cached(f"capacity: 64 KiB, gbs: {gbs}, hit_ns: 20")
+def test_misses_and_hits_take_what_the_closed_form_says(nbytes: int, keys: str) -> None:
+    graph = cached(f"capacity: 64 KiB, {keys}, hit_ns: 20")
     route = router_of(graph).route("die.pe0.pe_dma", "die.hbm0", Traffic.PE_DMA)
     model, running = ZeroLoadModel(graph), Machine(graph, check=True)
     for hit in (False, True, True):
@@ -77,6 +77,17 @@ def test_misses_and_hits_take_what_the_closed_form_says(nbytes: int, gbs: int) -
         assert moved(running, nbytes, is_write=False) == pytest.approx(said, abs=1e-6)
     wrote = moved(running, nbytes, is_write=True, at=1 << 14)
     assert wrote == pytest.approx(model.write(route, nbytes).ns, abs=1e-6)
+
+
+def test_writes_may_take_longer_than_reads() -> None:
+    def took(keys: str, *, is_write: bool) -> float:
+        running = Machine(cached(f"capacity: 64 KiB, {keys}", wide=4096), check=True)
+        moved(running, 4096, is_write=False)
+        return moved(running, 4096, is_write=is_write)
+
+    usual, slow = (took(keys, is_write=True) for keys in ("gbs: 64", "gbs: 64, write_gbs: 16"))
+    assert slow - usual == pytest.approx(4096 / 16 - 4096 / 64, abs=1e-6)
+    assert took("gbs: 64, write_gbs: 16", is_write=False) == took("gbs: 64", is_write=False)
 
 
 def test_what_was_written_is_read_from_the_cache() -> None:
@@ -228,6 +239,7 @@ def test_a_cache_that_loses_bytes_is_found() -> None:
     ("keys", "said"),
     [
         ("gbs: 512", r"memory\.cache\.gbs: is set without capacity"),
+        ("write_gbs: 512", r"memory\.cache\.write_gbs: is set without capacity"),
         ("capacity: 1 MiB", r"memory\.cache: gbs is missing, expected GB/s above 0"),
         ("capacity: 5000, gbs: 512", r"f:\d+: memory\.cache\.capacity: is 5000, expected a multiple of 4096"),
         (

@@ -52,6 +52,7 @@ def said(key: str, spec: Any) -> float:
         "memory.latency": (cache["hit_ns"] + hbm["access_ns"]) * ghz,
         "memory.gbs": hbm["channel_gbs"],
         "memory.cache.gbs": cache["gbs"],
+        "memory.cache.write_gbs": cache["write_gbs"],
         "memory.cache.capacity, least": float(cache["capacity"].split()[0]),
         "pe.links.dma_gbs": wires["way"]["gbs"],
         "pe.links.dma_gbs, stores": wires["stores"]["gbs"],
@@ -59,8 +60,10 @@ def said(key: str, spec: Any) -> float:
         "pe_gemm.macs_per_cycle": pe["pe_gemm"]["macs_per_cycle"],
         "pe_gemm.smallest.fixed": pe["pe_gemm"]["smallest"]["fixed"],
         "pe_gemm.smallest.macs_per_cycle": pe["pe_gemm"]["smallest"]["macs"],
-        "pe_dma.issue.iteration": pe["pe_dma"]["issue"]["iteration_cycles"],
+        "pe_dma.issue.load": pe["pe_dma"]["issue"]["load_cycles"],
         "pe_dma.issue.bytes_per_cycle": pe["pe_dma"]["issue"]["bytes_per_cycle"],
+        "pe_dma.rearrange": pe["pe_dma"]["rearrange"]["cycles"],
+        "pe_dma.rearrange.bytes_per_cycle": pe["pe_dma"]["rearrange"]["bytes_per_cycle"],
     }[key])  # fmt: skip
 
 

@@ -52,3 +52,20 @@ def test_scratch_says_what_does_not_fit() -> None:
     del block
     gc.collect()
     assert room.free_bytes == 64
+
+
+def test_small_values_do_not_break_up_room_for_large_ones() -> None:
+    room = scratch.Scratch(0, 96)
+    large, between = room.take(64), room.take(16)
+    del large
+    small = room.take(16)
+    assert (small.address, between.address) == (80, 64)
+    assert room.take(64).address == 0
+
+
+def test_the_smallest_gap_that_fits_is_taken() -> None:
+    room = FreeList(100, smallest=True)
+    blocks = [room.take(size, 1) for size in (40, 1, 20, 1, 30, 1, 7)]
+    del blocks[4], blocks[2], blocks[0]
+    assert room.blocks == ((0, 40), (41, 20), (62, 30))
+    assert [room.take(size, 1).address for size in (25, 20, 21, 31)] == [62, 41, 62, 0]

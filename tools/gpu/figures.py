@@ -96,6 +96,7 @@ class Measured:
             *self._math(),
             *self._gemm(),
             *self._loads(),
+            *self._results(),
             *self._power(),
         ]
 
@@ -124,12 +125,19 @@ class Measured:
         sizes = [row.params["footprint_mib"] for row in fast]
         slope = np.polyfit([row.nbytes for row in fast], [row.us for row in fast], 1)[0]
         alone = [row.gbs for row in self.of("bandwidth", "read again, few blocks", blocks=1)]
+        writes = sorted(self.of("bandwidth", "write"), key=lambda row: row.nbytes)
         fits, below = f"read again, {min(sizes)} to {max(sizes)} MiB", "latency: walk"
         return [
             Figure("memory.cache.hit", near.params["cycles"], "cycles", f"{below} again, the smallest"),
             Figure("memory.latency", median(far), "cycles", f"{below}, each line once"),
             Figure("memory.gbs", hbm.gbs, "GB/s", f"bandwidth: read HBM, {hbm.params['blocks']} blocks"),
             Figure("memory.cache.gbs", 1e-3 / slope, "GB/s", f"bandwidth: {fits}, slope"),
+            Figure(
+                "memory.cache.write_gbs",
+                (writes[1].nbytes - writes[0].nbytes) / (writes[1].us - writes[0].us) / 1e3,
+                "GB/s",
+                f"bandwidth: write, {writes[0].params['mib']} and {writes[1].params['mib']} MiB, slope",
+            ),
             Figure("memory.cache.capacity, least", max(sizes), "MiB", f"bandwidth: {fits}"),
             Figure("pe.links.dma_gbs", median(alone), "GB/s", "bandwidth: read again, few blocks: 1"),
             *self._stores(),
@@ -208,10 +216,11 @@ class Measured:
         return found
 
     def _loads(self) -> list[Figure]:
-        """An iteration of a loop of loads: fixed cycles, and bytes over a rate, less what is not issue.
+        """A load: fixed cycles, and bytes over a rate, of an iteration of a loop less what is not issue.
 
-        Of a stream that is cast and addition. Of a product with streamed operands nothing is: it counts where
-        the matrix engine is busy for at most 0.6 of the time, and of as many bytes the fastest.
+        Of a stream, one load, that is cast and addition. Of a product with streamed operands, two loads,
+        nothing is: it counts where the matrix engine is busy for at most 0.6 of the time, and of as many bytes
+        the fastest.
         """
         stream, dots = "stream f16 from HBM", "dot f16, operands streamed"
         latency, rate = _line(self._per_round("fma"))
@@ -220,7 +229,7 @@ class Measured:
             block = row.params["block"]
             if row.params["stages"] > 2:
                 cycles = row.us * self.ghz * 1e3 / (row.params["elements"] / block)
-                points.append((2 * block, cycles - 2 * (latency / 2 + block / rate)))
+                points.append((1, 2 * block, cycles - 2 * (latency / 2 + block / rate)))
         fixed, macs = (one.value for one in self._gemm()[:2])
         fastest: dict[int, float] = {}
         for row in self.rows:
@@ -230,11 +239,40 @@ class Measured:
                 if fixed + m * n * bk / macs <= 0.6 * cycles:
                     moved = 2 * bk * (m + n)
                     fastest[moved] = min(cycles, fastest.get(moved, np.inf))
-        iteration, issued = _line([*points, *fastest.items()])
+        points += [(2, moved, cycles) for moved, cycles in fastest.items()]
+        shares = [(loads / cycles, nbytes / cycles) for loads, nbytes, cycles in points]
+        load, per_byte = np.linalg.lstsq(np.array(shares), np.ones(len(shares)), rcond=None)[0]
         rows_of = f"one multiprocessor: {stream}, more than 2 stages; {dots}, more than 3"
         return [
-            Figure("pe_dma.issue.iteration", iteration, "cycles", rows_of),
-            Figure("pe_dma.issue.bytes_per_cycle", issued, "bytes a cycle", rows_of),
+            Figure("pe_dma.issue.load", float(load), "cycles", rows_of),
+            Figure("pe_dma.issue.bytes_per_cycle", float(1 / per_byte), "bytes a cycle", rows_of),
+        ]
+
+    def _results(self) -> list[Figure]:
+        """What a store of results of products takes beside its bytes: fixed cycles, and bytes over a rate.
+
+        Of products on chip, the time that is left with no rounds, less launch, latencies of loads and store,
+        issue of two loads, and the store itself.
+        """
+        case = "dot f16, operands on chip"
+        known = {one.key: one.value for one in (*self._launch(), *self._memory(), *self._loads())}
+        load, rate = known["pe_dma.issue.load"], known["pe_dma.issue.bytes_per_cycle"]
+        stores = known.get("pe.links.dma_gbs, stores", known["pe.links.dma_gbs"]) / self.ghz
+        points = []
+        rows = self.of("one multiprocessor", case, blocks=1)
+        for m, n, k, warps in {tuple(row.params[key] for key in ("m", "n", "k", "warps")) for row in rows}:
+            alike = self.of("one multiprocessor", case, m=m, n=n, k=k, warps=warps, blocks=1)
+            few = min(alike, key=lambda row: row.params["rounds"])
+            cycles = few.us * self.ghz * 1e3 - few.params["rounds"] * self.rounds(alike)
+            told = known["launch.ns, 1 blocks"] * self.ghz + 2 * known["memory.cache.hit"]
+            told += 2 * load + 2 * k * (m + n) / rate + 4 * m * n / stores
+            points.append((4 * m * n, cycles - told, cycles))
+        sizes, left, whole = (np.array(column) for column in zip(*sorted(points), strict=True))
+        slope, fixed = np.polyfit(sizes, left, 1, w=1 / whole)
+        rows_of = f"one multiprocessor: {case}, 1 block, without rounds"
+        return [
+            Figure("pe_dma.rearrange", float(fixed), "cycles", rows_of),
+            Figure("pe_dma.rearrange.bytes_per_cycle", float(1 / slope), "bytes a cycle", rows_of),
         ]
 
     def _power(self) -> list[Figure]:
