@@ -107,8 +107,8 @@ def _peaks(topology: Mapping[str, pa.Table]) -> _Peaks:
         if kind == "pe_gemm":
             flops[row["parent"]] = 2.0 * has.get("macs_per_cycle", 0.0) * has.get("clock_ghz", 0.0)
         for direction in ("read", "write") if kind in MEMORIES else ():
-            # A slice of HBM has one rate for both directions, a cache before it and a TCM have one for each, an
-            # SRAM has that of its link.
+            # A slice of HBM has one rate for both directions, a cache before it and a TCM have one for each,
+            # an SRAM has that of its link.
             of_cache = has.get("cache_write_gbs" if direction == "write" else "cache_gbs")
             of_slice = of_cache or has.get("slice_gbs")
             own = of_slice if kind == "hbm_ctrl" else has.get(f"{direction}_gbs")

@@ -28,8 +28,8 @@ from kernbench.validation.table_file import Case, Extent, cases, folder, read
 MACHINE = "h100"
 TURNS: dict[Extent, int] = {"short": 700, "usual": 4200}
 """Most turns of loops, blocks of a grid together, of a case: about 0.5 ms of CPU each."""
-USUAL_TURNS = {"layers": 14_000, "streaming": 2000, "attention": 1000}
-"""Of kinds: layers take 11 s and more, longer streams minutes; longer attention may lack scratch."""
+USUAL_TURNS = {"layers": 14_000, "streaming": 2000}
+"""Of kinds: layers take 11 s and more, a turn of streams some ms."""
 SCALE = 0.1275
 """Of scores of attention."""
 SIZES = {

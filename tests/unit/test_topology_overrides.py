@@ -42,7 +42,7 @@ def test_no_kind_that_takes_time_is_forgotten(plain: PropertyGraph) -> None:
         named = {key for key in (*COMMON, *kind.properties) if key.endswith((*_TIMES, *_RATES))}
         # Cycles are counts; the clock beside them is what is faster.
         # A controller has the clock of its DRAM, and the figures of its cache, where it has these.
-        where_modelled = {"dram_tck_ns", "cache_gbs", "cache_hit_ns"}
+        where_modelled = {"dram_tck_ns", "cache_gbs", "cache_write_gbs", "cache_hit_ns"}
         scaled = {*kind.rates, *kind.times} - where_modelled
         assert named - {"dispatch_cycles", "latency_cycles"} == scaled, kind.kind
     link = next(iter(plain.edges("LINK"))).properties

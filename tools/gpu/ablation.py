@@ -36,7 +36,9 @@ WITHOUT: dict[str, dict[str, Any]] = {
     "latency of operations": LATENCIES,
     "reductions within a row told apart": {PE + "pe_math.reduce.within": None},
     "issue of loads": {PE + "pe_dma.issue": None},
+    "results rearranged": {PE + "pe_dma.rearrange": None},
     "a way of stores": {"wires.stores.gbs": 239.9},
+    "slower writes of the cache": {"memory.cache.write_gbs": None},
     "the cache": {"memory.cache": None},
     "loads ahead (1 stage)": {"stages": 1},
 }  # fmt: skip

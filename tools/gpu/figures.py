@@ -219,8 +219,8 @@ class Measured:
         """A load: fixed cycles, and bytes over a rate, of an iteration of a loop less what is not issue.
 
         Of a stream, one load, that is cast and addition. Of a product with streamed operands, two loads,
-        nothing is: it counts where the matrix engine is busy for at most 0.6 of the time, and of as many bytes
-        the fastest.
+        nothing is: it counts where the matrix engine is busy for at most 0.6 of the time, and of as many
+        bytes the fastest.
         """
         stream, dots = "stream f16 from HBM", "dot f16, operands streamed"
         latency, rate = _line(self._per_round("fma"))

@@ -39,6 +39,10 @@ __global__ void stream(const float4* p, float* out, long long n, int rounds) {
       if (i + 3 * step < n) d = __ldcg(p + i + 3 * step);
       acc += a.x + b.x + c.x + d.x; }
   if (acc == 1.2345f) out[0] = acc; }
+__global__ void writes(float4* p, long long n) {
+  long long step = (long long)gridDim.x * blockDim.x;
+  for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < n; i += step)
+    p[i] = make_float4(1, 1, 1, 1); }
 }"""
 
 
@@ -215,6 +219,10 @@ def bandwidths(kernels, sms):
         for mib in (1, 4):
             params = {"blocks": blocks, "footprint_mib": mib, "rounds": 64}
             read("read again, few blocks", params, blocks, 1024, mib, 64)
+    for mib in (1, 16, 256):
+        given = (big, np.int64((mib << 20) // 16))
+        times = by_event(lambda g=given: kernels["writes"]((4 * sms,), (1024,), g))
+        note("bandwidth", "write", {"mib": mib}, mib << 20, times=times)
     cp.get_default_memory_pool().free_all_blocks()
 
 
@@ -337,7 +345,7 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     card = torch.cuda.get_device_properties(0)
     sms, module = card.multi_processor_count, cp.RawModule(code=SOURCE)
-    kernels = {name: module.get_function(name) for name in ("walk", "stream")}
+    kernels = {name: module.get_function(name) for name in ("walk", "stream", "writes")}
     sections = (
         ("launch", lambda: launches(sms)),
         ("latency", lambda: walks(kernels, card.L2_cache_size)),

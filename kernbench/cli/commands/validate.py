@@ -23,7 +23,7 @@ _COLUMNS = ("row", "reference", "measured", "unit", "difference", "limit", "basi
         "kernbench validate gemm",
         "kernbench validate gemm --format json",
         "kernbench validate gemm --plot gemm.png",
-        "kernbench validate h100 --short",
+        "kernbench validate h100 --short --strict",
         "kernbench validate --list",
     ],
 )
