@@ -83,4 +83,5 @@ def _remarks(rows: list[ComparedFigure], table: FigureTable) -> Iterator[str]:
 
 if __name__ == "__main__":
     file = Path(sys.argv[1])
-    file.write_text(page(validate(*sys.argv[2:]), file.read_text(encoding="utf-8")), encoding="utf-8")
+    measured = validate(*sys.argv[2:], short=True)
+    file.write_text(page(measured, file.read_text(encoding="utf-8")), encoding="utf-8")
