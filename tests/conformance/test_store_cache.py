@@ -51,8 +51,8 @@ def test_what_each_transaction_made_of_it_adds_up_to_the_run(kept: tuple[GraphSt
 
 
 def test_hits_and_misses_are_causes_on_the_critical_path() -> None:
-    for program, missed in ((PAIR.worse, True), (PAIR.better, False)):
-        run = kb.run(program, PAIR.topology, topo=dict(PAIR.topo), store="memory:")
+    for keys, missed in ((PAIR.topo, True), (PAIR.better_topo, False)):
+        run = kb.run(PAIR.worse, PAIR.topology, topo=dict(keys or {}), store="memory:")
         path = run.critical_path()
         causes = path.by_cause()
         assert causes["cache_hit"] > 0.0
@@ -62,8 +62,8 @@ def test_hits_and_misses_are_causes_on_the_critical_path() -> None:
 
 
 def test_bytes_behind_a_cache_cost_what_memory_moved() -> None:
-    for program in (PAIR.worse, PAIR.better):
-        run = kb.run(program, PAIR.topology, topo=dict(PAIR.topo), store="memory:")
+    for keys in (PAIR.topo, PAIR.better_topo):
+        run = kb.run(PAIR.worse, PAIR.topology, topo=dict(keys or {}), store="memory:")
         spent = {row["name"]: row["dynamic_pj"] for row in run.energy(by="kind")["rows"]}
         (moved,) = [row for row in run.tables["CacheUse"].to_pylist() if row["txn"] < 0]
         passed = sum(row["bytes"] for row in run.tables["Use"].to_pylist() if row["kind"] == "memory_cache")
