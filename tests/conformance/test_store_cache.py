@@ -55,8 +55,8 @@ def test_hits_and_misses_are_causes_on_the_critical_path() -> None:
         run = kb.run(PAIR.worse, PAIR.topology, topo=dict(keys or {}), store="memory:")
         path = run.critical_path()
         causes = path.by_cause()
-        assert causes["cache_hit"] > 0.0
-        assert (causes["cache_miss"] > path.ns / 4) is missed
+        assert causes.get("cache_hit", 0.0) > 0.0
+        assert (causes.get("cache_miss", 0.0) > path.ns / 4) is missed
         assert "hbm" not in causes
         assert causes.get("unexplained", 0.0) == 0.0
 
@@ -68,4 +68,6 @@ def test_bytes_behind_a_cache_cost_what_memory_moved() -> None:
         (moved,) = [row for row in run.tables["CacheUse"].to_pylist() if row["txn"] < 0]
         passed = sum(row["bytes"] for row in run.tables["Use"].to_pylist() if row["kind"] == "memory_cache")
         assert spent["memory_cache"] == pytest.approx(1.75 * passed)
-        assert spent["hbm_ctrl"] == pytest.approx(31.36 * (moved["fetched_bytes"] + moved["written_bytes"]))
+        assert spent.get("hbm_ctrl", 0.0) == pytest.approx(
+            31.36 * (moved["fetched_bytes"] + moved["written_bytes"])
+        )
