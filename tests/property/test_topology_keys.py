@@ -102,6 +102,7 @@ TO: dict[str, object] = {
     "memory.cache.line": 1024,
     "memory.cache.ways": 1,
     "memory.cache.gbs": 128.0,
+    "memory.cache.write_gbs": 16.0,
     "cube.hbm.slices": 1,
     "cube.hbm.zone.row": 1,
     "cube.hbm.zone.col": 1,
