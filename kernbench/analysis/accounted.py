@@ -75,7 +75,7 @@ def _longer(ns: float, least_ns: float) -> float:
 def launched(info: Mapping[str, Any], spans: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     """The time of launches in what was accounted for, as one stretch for each repeat.
 
-    ``spans`` are the stretches of the launches that were simulated, apart and ascending.
+    ``spans`` are the (start, end) ns of the simulated launches, disjoint and ascending.
     """
     found = []
     for one in repeated(info):

@@ -61,7 +61,7 @@ def read(path: str) -> list[Gemm]:
             raise UsageError(f"{path}, line {number}: {','.join(row)} is not Layer, M, N, K, each 1 or more")
         found.append(Gemm(row[0] or f"line {number}", *sizes))
     if not found:
-        raise UsageError(f"{path}: there are no products in it")
+        raise UsageError(f"{path}: lists no products")
     return found
 
 

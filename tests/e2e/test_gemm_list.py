@@ -43,7 +43,7 @@ def test_one_layer_begins_when_the_last_is_over(listed):
         ("Layer,M,N,K,\na,1,2,x\n", r"line 2: invalid literal .*'x'"),
         ("Layer, M, N, K, Sparsity,\na,1,2,3,1:4,\n", r"line 1: columns are layer, m, n, k, sparsity;"),
         ("Layer name, IFMAP Height, IFMAP Width\n", r"line 1: columns are layer name, ifmap height"),
-        ("Layer,M,N,K\n", r"there are no products"),
+        ("Layer,M,N,K\n", r"lists no products"),
         ("", r"line 1: columns are none"),
     ],
 )

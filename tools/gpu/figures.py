@@ -177,7 +177,7 @@ class Measured:
         ]
 
     def _within(self, both: float, rate: float) -> list[tuple[str, float, float, str]]:
-        """Sums of rows that are no longer than the vector unit is wide; of as many elements the fastest."""
+        """Sums of rows of at most the vector unit's width; of those with equal elements, the fastest."""
         case = "rows f32 sum"
         points: dict[int, float] = {}
         rows = [row for row in self.rows if row.case == case and row.params["cols"] <= rate + 1]

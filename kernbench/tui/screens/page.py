@@ -131,7 +131,7 @@ class TableScreen(BrowserScreen):
             self.say(_NOTHING)
 
     def follow_within(self, row: Mapping[str, Any]) -> bool:
-        """Go where a row leads that names nothing to open; False where there is no such place."""
+        """Go to the place that a row without a target stands for; False if there is none."""
         return False
 
     def leads_on(self, target: Target) -> bool:

@@ -9,7 +9,7 @@ const ROW = 18, GAP = 4, HEAD = 20, AXIS = 24, LANES = 4;
 const STEP = 1.5, CHAR = 6.5; // px of a character, about
 const NARROW = "(max-width: 40rem)", ABOVE = 16;
 
-// On a phone names stand above their bars: beside them there is no room for what tells them apart.
+// On a phone, names stand above their bars: beside them, long names would be cut.
 function flat(data, above) {
   const rows = [];
   let y = 0;
