@@ -17,6 +17,7 @@ import kernbench as kb
 from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.api.open_runs import OpenRun
 from kernbench.pages.machine import machine_use
+from kernbench.screens import roofline
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -32,7 +33,7 @@ VIEWS = {
     "waits": "Which transactions waited for which others",
     "memory": "TCM over time",
     "energy": "its launches took",
-    "roofline": "light_ns is the speed-of-light time",
+    "roofline": roofline.NOTE,
     "questions": "Choose a question",
     "cypher": "Read-only",
     "compare": "Configured differently",
