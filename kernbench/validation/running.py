@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from types import ModuleType
 from typing import Any
 
-from kernbench.errors import UsageError
+from kernbench.errors import KernBenchError, UsageError
 from kernbench.hints import did_you_mean
 from kernbench.report.cells import number
 from kernbench.report.progress import PieceProgress, Standing
@@ -28,8 +28,9 @@ class ComparedFigure:
     ``difference`` is ours less the reference, in ``unit``; ``relative`` the same as a share of the reference,
     None for a reference of 0. ``basis``: ``predicted``, or ``fitted`` where something was chosen so that ours
     comes close, which ``fitted`` names. ``verdict``: ``within`` the limit, ``outside``, ``outside with a
-    reason`` (one that was checked for this very figure of ours), or ``cannot be modelled yet``. ``needs``:
-    what the model lacks; ``note``: what the difference is due to, or how the case is modelled; ``see``: the
+    reason`` (one that was checked for this very figure of ours), or ``cannot be modelled yet``, as when the
+    case ends in an error, which ``note`` then gives. ``needs``: what the model lacks; ``note``: what the
+    difference is due to, or how the case is modelled; ``see``: the
     heading of docs/explanation/limits.md under which it is explained. ``used`` is the share of its limit that
     the difference takes, with its sign; of an exact limit 0, or beyond it None.
     """
@@ -181,7 +182,11 @@ def measured(
     verdict = MISSING
     note = group.note
     if group.measure:
-        ours = float(getattr(_module(table), group.measure)(settings))
+        try:
+            ours = float(getattr(_module(table), group.measure)(settings))
+        except KernBenchError as error:
+            note = f"the case ends in an error: {error}"
+    if ours is not None:
         difference = ours - reference
         relative = difference / abs(reference) if reference else None
         used = group.limit.used(ours, reference)

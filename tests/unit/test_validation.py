@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from kernbench.cli.main import main
-from kernbench.errors import ConfigError, UsageError
+from kernbench.errors import AllocationError, ConfigError, UsageError
 from kernbench.report.progress import Standing
 from kernbench.validation import mesh, running, table_file, tables, validate
 from kernbench.validation.table_file import CaseGroup, Explained, Limit, Range, parse, read
@@ -187,6 +187,22 @@ def test_verdicts_differences_and_remarks_of_rows() -> None:
     report = running.Report({}, [inside, outside, told, row(95.0, fitted="x")])
     assert report.summary() == "4 rows: 2 within (1 of them fitted), 1 outside with a reason, 1 outside"
     assert report.missed == [outside]
+
+
+def test_a_case_that_ends_in_an_error_is_a_row_and_the_others_are_measured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fails(case: dict[str, Any]) -> float:
+        if case["n"] == 2:
+            raise AllocationError("scratch is full")
+        return worth(case)
+
+    monkeypatch.setattr(mesh, "worth", fails, raising=False)
+    monkeypatch.setattr(table_file, "read", lambda name: parse(TABLE, name))
+    rows = validate("mesh").rows
+    assert (rows[1].verdict, rows[1].measured, rows[1].misses) == ("cannot be modelled yet", None, True)
+    assert "the case ends in an error: scratch is full" in rows[1].remarks
+    assert [row.measured for row in rows] == [11.0, None, 20.0, None]
 
 
 def test_lines_of_files_are_chosen_and_numbers_are_numbers() -> None:
