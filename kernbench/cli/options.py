@@ -9,6 +9,7 @@ import functools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
@@ -339,6 +340,17 @@ def topology_file(name: str | None) -> str | None:
     except ConfigError as error:
         raise click.UsageError(str(error)) from None
     return name
+
+
+def ends_in(suffix: str) -> Callable[[click.Context, click.Parameter, str | None], str | None]:
+    """A callback that refuses other files before anything is run."""
+
+    def check(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
+        if value is not None and Path(value).suffix.lower() != suffix:
+            raise click.BadParameter(f"'{value}' must end in {suffix}")
+        return value
+
+    return check
 
 
 def share(_ctx: click.Context, _param: click.Parameter, text: str) -> float:

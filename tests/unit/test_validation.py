@@ -322,6 +322,9 @@ def test_the_command_prints_rows_and_exits_by_them(
     }
     assert said["rows"][1]["difference"] == 1.5
     assert said["sources"]["mesh"]["s"]["licence"] == "MIT"
+    wrong = cli("validate", "mesh", "--plot", "rows.svg")  # it would hold a PNG
+    assert wrong.status == 2
+    assert "'--plot': 'rows.svg' must end in .png" in wrong.err
     strict = cli("validate", "mesh", "--strict", "--format", "csv")
     assert strict.status == 1
     assert strict.err == (

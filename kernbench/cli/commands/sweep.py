@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +12,7 @@ from kernbench.cli.group import Command
 from kernbench.cli.options import (
     at_most_one,
     change_options,
+    ends_in,
     executor_options,
     limit_options,
     opened,
@@ -31,17 +30,6 @@ if TYPE_CHECKING:
 
 _QUIET = ("verified", "kept_before", "error")
 """Columns that a table leaves out where they say nothing."""
-
-
-def _ends_in(suffix: str) -> Callable[[click.Context, click.Parameter, str | None], str | None]:
-    """A callback that refuses other files before anything is run."""
-
-    def check(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
-        if value is not None and Path(value).suffix.lower() != suffix:
-            raise click.BadParameter(f"'{value}' must end in {suffix}")
-        return value
-
-    return check
 
 
 @click.command(
@@ -69,14 +57,14 @@ def _ends_in(suffix: str) -> Callable[[click.Context, click.Parameter, str | Non
 )  # fmt: skip
 @click.option("--fresh", is_flag=True, help="Also run points that are in the store.")
 @click.option(
-    "--out", metavar="F.parquet", callback=_ends_in(".parquet"), help="Also write the rows as Parquet."
+    "--out", metavar="F.parquet", callback=ends_in(".parquet"), help="Also write the rows as Parquet."
 )
 @click.option(
-    "--plot", metavar="F.png", callback=_ends_in(".png"), help="Draw lines for one key, a heat map for two."
+    "--plot", metavar="F.png", callback=ends_in(".png"), help="Draw lines for one key, a heat map for two."
 )
 @click.option("--energy", is_flag=True, help="Add the energy and energy-delay product of each point.")
 @click.option(
-    "--pareto", metavar="F.png", callback=_ends_in(".png"),
+    "--pareto", metavar="F.png", callback=ends_in(".png"),
     help="Draw a cost (--against) over latency with the Pareto front.",
 )  # fmt: skip
 @click.option(
