@@ -21,7 +21,7 @@ from kernbench_graph.schema_types import Schema
 SCHEMA_VERSION = 3
 """Raised whenever a table or a column is added, or a meaning changes.
 
-An optional table does not raise it: archives without rows of it are as they were.
+An optional table does not raise it, nor does a column with a default: archives without them are as they were.
 """
 READABLE = (2, 3)
 """Versions of archives that are read: whatever version 3 added has a default, or follows from the rest."""

@@ -102,8 +102,8 @@ RECORDED = (
         _P("period_ns", "double", "Length of the last simulated period, and of each that was not simulated; "
            "0 for packages.", "ns"),
         _P("before_ns", "double", "Length of the simulated period before that; 0 for packages.", "ns"),
-        _P("least_ns", "double", "Length of such a period without waits that only the estimate has; "
-           "for packages, their whole time without such waits.", "ns"),
+        _P("least_ns", "double", "Length of such a period without waits that only the estimate has; for "
+           "packages, their whole time without such waits; 0 where it is not known.", "ns", default=0.0),
     ), key="number", optional=True),
     Table("Beyond", "run", "Use of components and links by repeated work that was not simulated; only if "
           "there is any.", (

@@ -28,19 +28,25 @@ class Repeated:
     period_ns: float
     before_ns: float
     least_ns: float
+    """0 where it is not known."""
 
     @property
     def bar(self) -> float:
         """By how much that stretch may be off: by its waits, and by what the last two periods differ."""
+        return _longer(self.period_ns, self.least_ns) + self.least_bar
+
+    @property
+    def least_bar(self) -> float:
+        """By how much it may be off without its waits."""
         differs = abs(self.period_ns / self.before_ns - 1.0) if self.before_ns else 0.0
-        return _longer(self.period_ns, self.least_ns) + max(differs, LEAST_BAR)
+        return max(differs, LEAST_BAR)
 
 
 def repeated(info: Mapping[str, Any]) -> list[Repeated]:
     """The periods that a run accounts for, in order of time."""
-    names = ("name", "from_ns", "to_ns", "simulated", "times", "period_ns", "before_ns", "least_ns")
+    names = ("name", "from_ns", "to_ns", "simulated", "times", "period_ns", "before_ns")
     of_periods = (one for one in info.get("repeats") or () if one["kind"] == "repeat")
-    return [Repeated(*(one[name] for name in names)) for one in of_periods]
+    return [Repeated(*(one[name] for name in names), _least_ns(one)) for one in of_periods]
 
 
 def said(info: Mapping[str, Any]) -> list[str]:
@@ -53,18 +59,28 @@ def said(info: Mapping[str, Any]) -> list[str]:
     if not found:
         return []
     bars = [
-        f"each of the other {each.times} takes {each.period_ns:.1f} ns, +-{100 * each.bar:.1f} %: "
-        f"{each.least_ns:.1f} ns or more without the waits of an estimate"
+        f"each of the other {each.times} takes {_off(each.period_ns, each.least_ns, each.least_bar)}"
         for each in repeated(info)
     ]
     if not bars:
-        ns, least_ns = one["to_ns"] - one["from_ns"], one["least_ns"]
-        bar = _longer(ns, least_ns) + LEAST_BAR
-        bars = [
-            f"packages take {ns:.1f} ns, +-{100 * bar:.1f} %: {least_ns:.1f} ns or more without the waits of "
-            "an estimate"
-        ]
+        bars = [f"packages take {_off(one['to_ns'] - one['from_ns'], _least_ns(one), LEAST_BAR)}"]
     return [f"simulated {', '.join(found)}; totals are of all, hops, waits and operations of these", *bars]
+
+
+def _off(ns: float, least_ns: float, least_bar: float) -> str:
+    """``ns`` and how far off it may be, in words."""
+    if not least_ns:
+        return (
+            f"{ns:.1f} ns, +-{100 * least_bar:.1f} % or more: what the waits of an estimate cost is not "
+            "known of this run; run it again to measure them"
+        )
+    bar = _longer(ns, least_ns) + least_bar
+    return f"{ns:.1f} ns, +-{100 * bar:.1f} %: {least_ns:.1f} ns or more without the waits of an estimate"
+
+
+def _least_ns(one: Mapping[str, Any]) -> float:
+    """The time without waits that a run says of a repeat; 0 where it was kept before runs measured them."""
+    return float(one.get("least_ns", 0.0))
 
 
 def _longer(ns: float, least_ns: float) -> float:

@@ -2,6 +2,8 @@
 
 ``tests/archives/schema-<version>`` is a store in a folder with one run of ``gemm-single-pe`` on ``minimal``,
 as the KernBench of its day wrote it. Never write one anew: add a folder when the version is raised.
+``repeats-before-least-ns`` has a run that repeats a layer and one with alike packages, kept before runs said
+what the waits of an estimate cost.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import pytest
 from kernbench_graph.schema import READABLE
 
 import kernbench as kb
+from kernbench.api.comparing import compare
 from tests.conformance.generated_runs import expected
 
 ARCHIVES = Path(__file__).parents[1] / "archives"
@@ -26,13 +29,19 @@ GIVEN: dict[str, Any] = {
 
 
 def opened(version: int, tmp_path: Path) -> str:
-    place = tmp_path / str(version)
-    shutil.copytree(ARCHIVES / f"schema-{version}", place)
+    return copied(f"schema-{version}", tmp_path)
+
+
+def copied(name: str, tmp_path: Path) -> str:
+    place = tmp_path / name
+    shutil.copytree(ARCHIVES / name, place)
     return str(place)
 
 
 def test_there_is_one_of_every_version_that_is_read() -> None:
-    assert sorted(path.name for path in ARCHIVES.iterdir()) == [f"schema-{n}" for n in sorted(READABLE)]
+    assert sorted(path.name for path in ARCHIVES.glob("schema-*")) == [
+        f"schema-{n}" for n in sorted(READABLE)
+    ]
 
 
 @pytest.mark.parametrize("version", sorted(READABLE))
@@ -59,3 +68,27 @@ def test_every_question_has_the_same_rows_for_all_versions(tmp_path: Path) -> No
                 ]
                 assert found.setdefault(question["name"], rows) == rows, (question["name"], version)
     assert sum(map(bool, found.values())) > 30
+
+
+@pytest.mark.parametrize(
+    ("ref", "said", "times"),
+    [("last~1", "each of the other 5 takes 167.9 ns", 5), ("last", "packages take 1357.1 ns", 1)],
+)
+def test_a_repeat_from_before_its_waits_were_measured_has_a_bar_that_is_not_known(
+    ref: str, said: str, times: int, tmp_path: Path
+) -> None:
+    place = copied("repeats-before-least-ns", tmp_path)
+    run = kb.open_run(ref, place)
+    bar = (
+        f"{said}, +-1.0 % or more: what the waits of an estimate cost is not known of this run; run it again "
+        "to measure them"
+    )
+    assert run.accounted[1] == bar
+    assert run.table("Repeat").select(["times", "least_ns"]).to_pylist() == [{"times": times, "least_ns": 0}]
+    assert run.critical_path("run").ns == pytest.approx(run.sim_ns)
+    assert run.cypher("MATCH (r:Repeat) RETURN r.times, r.least_ns").rows == [(times, 0.0)]
+    assert not compare(ref, ref, place)["slower"]
+    run.export("csv", tmp_path / "tables")
+    assert '"least_ns"' in (tmp_path / "tables" / "Repeat.csv").read_text(encoding="utf-8")
+    kb.write_report(run, tmp_path / "page.html")
+    assert bar in (tmp_path / "page.html").read_text(encoding="utf-8")
