@@ -231,7 +231,7 @@ def path_of(way: Way) -> str:
 
 
 def name_at(way: Way) -> Place:
-    """Where the name of a line stands: on its first stretch, near the end, where lines have parted."""
+    """Where the name of a line stands: on its first segment, near the end, where lines have parted."""
     (x1, y1), (x2, y2) = way[0], way[3]
     return x1 + 0.62 * (x2 - x1), y1 + 0.68 * (y2 - y1) + 9 * (x2 < x1)
 

@@ -50,7 +50,7 @@ LABELS = (
     _label("Energy", "Energy of the run, or of a part, line or launch. Computed on first "
            "use.", "energy"),
     _label("Window", "A time window of a run; questions select it by name.", "window:"),
-    _label("Span", "A time range that belongs to a window.", "span", "stretch {number}"),
+    _label("Span", "A time range that belongs to a window.", "span", "interval {number}"),
     _label("Line", "A source line. Computed on first use.", "line:"),
     *DESCRIBED_LABELS,
     *ADDED_LABELS,

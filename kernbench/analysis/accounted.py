@@ -32,7 +32,7 @@ class Repeated:
 
     @property
     def bar(self) -> float:
-        """By how much that stretch may be off: by its waits, and by what the last two periods differ."""
+        """By how much that interval may be off: by its waits, and by what the last two periods differ."""
         return _longer(self.period_ns, self.least_ns) + self.least_bar
 
     @property
@@ -89,7 +89,7 @@ def _longer(ns: float, least_ns: float) -> float:
 
 
 def launched(info: Mapping[str, Any], spans: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The time of launches in what was accounted for, as one stretch for each repeat.
+    """The time of launches in what was accounted for, as one interval for each repeat.
 
     ``spans`` are the (start, end) ns of the simulated launches, disjoint and ascending.
     """

@@ -43,7 +43,7 @@ class Beyond:
         self._values = {key: np.array([one[key] for one in there], np.float64) for key in COUNTED}
         bases = list(_bases(tables)) if there else []
         self.bases = [(base, times) for base, times, _ in bases]
-        """By repeat, the simulated stretch that stands for it, and how many periods were not simulated;
+        """By repeat, the simulated interval that stands for it, and how many periods were not simulated;
         of packages 0."""
         self._spans = np.array([span for *_, span in bases], np.float64).reshape(-1, 2)
         self._count = len(names)

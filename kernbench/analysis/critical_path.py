@@ -52,7 +52,7 @@ def critical_path(
 
     ``launch`` is a number from 0; its time counts from its common start on. One ``index`` serves all launches
     of a run. Of a ``partial`` run, which was stopped, the time after the last thing that ended has cause
-    ``unfinished``. Given ``spans``, only steps are there that have a part in one of these stretches.
+    ``unfinished``. Given ``spans``, only steps that overlap one of these intervals are included.
     Of a run's path ``simulated`` leaves the time of periods that were not simulated as the trace has it.
     ``UsageError`` when there is no such launch, ``ValueError`` when nothing was sent.
     """
@@ -99,7 +99,7 @@ def path_of_setup(path: CriticalPath, window: Window, repeats: Sequence[Repeated
 
 
 def _spans(window: Window, repeats: Sequence[Repeated]) -> list[tuple[float, float]]:
-    """When the periods that were not simulated are in the window: one stretch for each repeat."""
+    """When the periods that were not simulated are in the window: one interval for each repeat."""
     found = [window.cut(one.begin, one.end).spans for one in repeats]
     return [(spans[0][0], spans[-1][1]) if spans else (0.0, 0.0) for spans in found]
 

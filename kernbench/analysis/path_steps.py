@@ -1,4 +1,4 @@
-"""The steps of a critical path: contiguous stretches of time, each with its location and its cause."""
+"""The steps of a critical path: contiguous intervals, each with its location and its cause."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Passed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A stretch of the path from ``t_start`` to ``t_end`` ns; ``activity`` names what was under way.
+    """An interval of the path from ``t_start`` to ``t_end`` ns; ``activity`` names what was under way.
 
     Time on a transaction's path names the ``transaction`` and the ``hop``: the index in that path, from 0.
     Time of an operation or of a transaction that it sent names the ``op``.
@@ -68,7 +68,7 @@ class Step:
 class CriticalPath:
     """The steps from ``t_start`` to ``t_end`` ns, oldest first; each begins where the last one ended.
 
-    Within a window of several stretches (``gaps_ns``) that holds within each stretch.
+    Within a window of several intervals (``gaps_ns``) that holds within each interval.
     """
 
     t_start: float

@@ -11,7 +11,7 @@ from kernbench.errors import UsageError
 from kernbench.pgraph import Question, RunRecord
 
 MOST_INTERVALS = 1000
-"""Stretches that a window may be cut into."""
+"""Intervals that a window may be cut into."""
 
 
 def fitting(run: RunRecord, question: Question, params: Mapping[str, Any]) -> dict[str, Any]:

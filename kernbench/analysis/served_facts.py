@@ -1,6 +1,6 @@
 """What each hop and operation adds to the use of its place, as the graph has it.
 
-With these facts the use of a resource within any stretch of time is a sum over its hops or operations: see
+With these facts the use of a resource within any interval is a sum over its hops or operations: see
 :meth:`kernbench.analysis.window_use.Usage.within`, whose rules these are.
 """
 

@@ -1,4 +1,4 @@
-"""Windows of a run: a launch, all launches, the setup outside of them, or any stretch of simulated time.
+"""Windows of a run: a launch, all launches, the setup outside of them, or any interval.
 
 A window selects what summaries, questions, pictures and critical paths show. The use of a machine
 within one is worked out in :mod:`kernbench.analysis.window_use`.
@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Stretches of simulated time (``(begin, end)`` in ns, disjoint, ascending) with a name for people."""
+    """Intervals (``(begin, end)`` in ns, disjoint, ascending) with a name for people."""
 
     name: str
     spans: tuple[tuple[float, float], ...]
@@ -70,7 +70,7 @@ class Window:
         return shares
 
     def contains(self, times: Floats) -> NDArray[np.bool_]:
-        """Whether each of ``times`` lies within, the ends of a stretch too."""
+        """Whether each of ``times`` lies within, the ends of an interval too."""
         if not self.spans:
             return np.zeros(len(times), np.bool_)
         begin, end = (np.array(edges) for edges in zip(*self.spans, strict=True))
@@ -93,7 +93,7 @@ class Window:
         if not self.spans:
             return np.zeros(len(begin), np.bool_)
         first, last = (np.array(edges) for edges in zip(*self.spans, strict=True))
-        # Stretches ascend: of those that end late enough, the first one begins first.
+        # Intervals ascend: of those that end late enough, the first one begins first.
         at = np.searchsorted(last - _SAME_NS, begin, side="right")
         after = np.append(first, np.inf)
         found = end > after[at] + _SAME_NS
@@ -198,7 +198,7 @@ def _span(launch: Mapping[str, Any], sim_ns: float) -> tuple[float, float]:
 def _launched(
     info: Mapping[str, Any], launches: Sequence[Mapping[str, Any]], sim_ns: float
 ) -> list[tuple[float, float]]:
-    """The stretches in which a launch was under way, with those that the run accounts for."""
+    """The intervals in which a launch was under way, with those that the run accounts for."""
     spans = _unite([_span(one, sim_ns) for one in launches])
     return _unite([*spans, *launched(info, spans)])
 

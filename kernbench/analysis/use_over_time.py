@@ -1,4 +1,4 @@
-"""How busy each resource was in each of many stretches of a window: the frames of a picture over time."""
+"""How busy each resource was in each of many intervals of a window: the frames of a picture over time."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ Floats = NDArray[np.float64]
 def use_over_time(
     tables: Mapping[str, pa.Table], window: Window, bins: int
 ) -> tuple[list[str], Floats, Floats]:
-    """Utilisation of each resource in ``bins`` stretches of equal length.
+    """Utilisation of each resource in ``bins`` intervals of equal length.
 
-    The rules are those of :func:`kernbench.analysis.window_use.use_within`; all stretches are worked out in
+    The rules are those of :func:`kernbench.analysis.window_use.use_within`; all intervals are worked out in
     one pass, so that a million hops take a second.
 
     Args:
         tables: The trace of a run.
-        window: The stretches lie between its begin and its end. Time outside of it, between two launches,
-            is no part of a stretch; one that lies outside altogether has utilisation 0.
-        bins: How many stretches.
+        window: The intervals lie between its begin and its end. Time outside of it, between two launches,
+            is no part of an interval; one that lies outside altogether has utilisation 0.
+        bins: How many intervals.
 
     Returns:
-        Names of the resources that were used in the run; the ``bins + 1`` edges of the stretches, ns of
-        simulated time; utilisation, 0 to 1, a row for each stretch and a column for each resource.
+        Names of the resources that were used in the run; the ``bins + 1`` edges of the intervals, ns of
+        simulated time; utilisation, 0 to 1, a row for each interval and a column for each resource.
     """
     usage = Usage(tables)
     names = usage.recorded["resource"]
@@ -47,9 +47,9 @@ def use_over_time(
 
 
 def spread(course: Course, window: Window, covered: Floats, count: int) -> Floats:
-    """Time in service in each stretch at each of ``count`` places, ns.
+    """Time in service in each interval at each of ``count`` places, ns.
 
-    ``covered``: ns of the window before each edge of the stretches.
+    ``covered``: ns of the window before each edge of the intervals.
     """
     first, last = window.covered(course.begin), window.covered(course.end)
     rate = course.ns / (course.end - course.begin)

@@ -17,7 +17,7 @@ Cause = TracedMessage | TracedOp | None
 class Track:
     """One walk back in time, from ``now`` to ``stop``. ``now`` is how far it has come.
 
-    Steps wholly outside of ``spans``, disjoint and ascending stretches of time, are not taken down; nor are
+    Steps wholly outside of ``spans``, disjoint and ascending intervals, are not taken down; nor are
     the paths that only they name. None takes down all.
     """
 
@@ -84,7 +84,7 @@ class Track:
             self.to(begun - at_hop.wait_ns, "queue", *at, message.id, hop)
 
     def _is_wanted(self, begin: float, end: float) -> bool:
-        """Whether any of that time is in the stretches to take down."""
+        """Whether any of that time is in the intervals to take down."""
         if self._spans is None:
             return True
         at = bisect_right(self._ends, begin)

@@ -71,7 +71,7 @@ def diagram(
 def diagram_frames(
     run: Run, count: int, launch: Chosen = "all", from_ns: float | None = None, to_ns: float | None = None
 ) -> list[ChosenWindow]:
-    """A window of a run (:meth:`kernbench.Run.window`) as ``count`` stretches of equal length, in order.
+    """A window of a run (:meth:`kernbench.Run.window`) as ``count`` intervals of equal length, in order.
 
     Each is the window of one picture (:func:`diagram`), so that they show how the traffic moves. Gaps between
     launches with nothing in the window are left out.

@@ -33,7 +33,7 @@ class TimeLine:
         return f'<div style="overflow-x:auto">{self.svg()}</div>'
 
     def text(self, width: int | None = None, *, ascii_only: bool = False) -> str:
-        """Lines of ``width`` characters, by default the terminal's; each shows a stretch of time.
+        """Lines of ``width`` characters, by default the terminal's; each shows an interval of time.
 
         The height of a character is the occupancy of its engine in that time.
         """

@@ -22,7 +22,7 @@ from kernbench.report.views import VIEWS, Overlay, View, overlay
 from kernbench.report.views.model import role
 
 BINS = 48
-"""Stretches of time that the slider steps through."""
+"""Intervals that the slider steps through."""
 _BUSIEST = 5
 
 Floats = NDArray[np.float64]
@@ -74,7 +74,7 @@ def machine(graph: PropertyGraph, view: str, of: str | None = None) -> dict[str,
 def machine_use(
     run: Run, graph: PropertyGraph, view: str, of: str | None, window: ChosenWindow
 ) -> dict[str, Any]:
-    """Utilisation of a view's wires and boxes, 0 to 1, in a window and in :data:`BINS` stretches of it.
+    """Utilisation of a view's wires and boxes, 0 to 1, in a window and in :data:`BINS` intervals of it.
 
     Gives ``window ns edges whole frames busiest places``: ``edges`` are ns of simulated time, ``whole`` a
     share by id, ``frames`` a list of shares by id; what was idle is in neither. Of several parts drawn as

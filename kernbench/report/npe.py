@@ -29,7 +29,7 @@ ROWS, COLUMNS = 12, 10
 """The most that a device of the format has."""
 NETWORKS = ("NOC0", "NOC1")
 STEPS = 128
-"""Stretches of time."""
+"""Intervals of time."""
 _ROUTER = re.compile(r"sip(\d+)\.cube(\d+)\.r(\d+)c(\d+)")
 _SIDES = {(0, 1): "NOC0_EAST", (1, 0): "NOC0_SOUTH", (-1, 0): "NOC1_NORTH", (0, -1): "NOC1_WEST"}
 """By the step in rows and columns."""
@@ -176,7 +176,7 @@ class _Demand:
         self._lengths = np.diff(window.covered(edges))
 
     def of_step(self, number: int) -> dict[Place, float]:
-        """Those that were busy in a stretch."""
+        """Those that were busy in an interval."""
         return {
             self._place[key]: round(float(values[number]), 3)
             for key, values in self._shares.items()

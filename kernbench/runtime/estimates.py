@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 class Estimate:
     """What a run accounts for without having simulated it; times in ns.
 
-    Of a ``repeat`` the stretch in which ``times`` periods pass beyond the ``simulated`` ones, with the
+    Of a ``repeat`` the interval in which ``times`` periods pass beyond the ``simulated`` ones, with the
     lengths of the last two of those; ``least_ns`` is the shortest that a period could be in a run that waits
-    at no boundary. Of ``alike`` ranks the stretch in which they ran, with the number of
-    packages that were simulated, and of those beside them; ``least_ns`` is that stretch without waits.
+    at no boundary. Of ``alike`` ranks the interval in which they ran, with the number of
+    packages that were simulated, and of those beside them; ``least_ns`` is that interval without waits.
     """
 
     kind: str

@@ -15,7 +15,7 @@ EMPTY = "no time in this window"
 OUTSIDE = "outside of kernels"
 _STEPS = columns_of("t_start t_end ns cause location line activity transaction")
 _PLACES = 20
-_STRETCHES = 500
+_INTERVALS = 500
 """Steps that are shorter than the path by this factor are drawn together with their neighbours."""
 
 
@@ -52,12 +52,12 @@ def steps(path: CriticalPath) -> Grid:
 
 
 def _strip(path: CriticalPath) -> list[list[Any]]:
-    """Stretches of the path as ``[start, end, {cause: ns}]``, start and end in ns.
+    """Intervals of the path as ``[start, end, {cause: ns}]``, start and end in ns.
 
     Neighbours of one cause are one, and so are neighbours that are too short to be seen. All that is left out
     is their order: the sums by cause are those of the whole path.
     """
-    shortest = path.ns / _STRETCHES
+    shortest = path.ns / _INTERVALS
     drawn: list[list[Any]] = []
     for step in path.steps:
         last = drawn[-1] if drawn else None

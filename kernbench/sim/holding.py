@@ -14,7 +14,7 @@ from typing import Any
 
 
 class Runs:
-    """Stretches of time in which a server had one holder, oldest first."""
+    """Intervals in which a server had one holder, oldest first."""
 
     __slots__ = ("_runs",)
 

@@ -130,7 +130,7 @@ def test_the_views_of_the_machine_and_the_slider(
         for key, share in drawn["whole"].items()
         if share >= 0.005 and key in drawn["places"]
     )
-    slider = desk.get_by_label("stretch of time")
+    slider = desk.get_by_label("interval")
     slider.focus()
     for _ in range(20):
         slider.press("ArrowRight")
@@ -409,7 +409,7 @@ def test_a_report_is_the_same_page_without_a_server(
         assert said in desk.inner_text("#view")
         assert desk.locator("[role=alert]").count() == 0
     show(desk, address, "topology?view=sip")
-    desk.get_by_label("stretch of time").press("ArrowRight")
+    desk.get_by_label("interval").press("ArrowRight")
     which = desk.get_by_label("which").locator("option").all_inner_texts()
     assert which == ["all as one", "sip0"]
     show(desk, address, "topology?view=sip&of=sip0")

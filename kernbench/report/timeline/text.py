@@ -1,4 +1,4 @@
-"""A timeline for terminals: a character is a stretch of time, and as high as the engine was occupied."""
+"""A timeline for terminals: a character is an interval, and as high as the engine was occupied."""
 
 from __future__ import annotations
 

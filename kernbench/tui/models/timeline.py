@@ -1,4 +1,4 @@
-"""A timeline of a run: for each track the share of each stretch of time in which it was occupied.
+"""A timeline of a run: for each track the share of each interval in which it was occupied.
 
 A component that executes operations is occupied while they last; any other component, or a link, from
 the first flit of a transaction that it serves to the last one that leaves. Overlaps count once.
@@ -30,7 +30,7 @@ SHOWN = ("all", "components", "links")
 
 @dataclass(frozen=True, slots=True)
 class TimeSpan:
-    """A stretch of simulated time, ns."""
+    """An interval of simulated time, ns."""
 
     begin: float
     end: float
@@ -74,7 +74,7 @@ class Timeline:
         return timed if shown == "all" else [name for name in timed if ("->" in name) == (shown == "links")]
 
     def shares(self, track: str, span: TimeSpan, bins: int) -> Floats:
-        """The share of each of ``bins`` equal stretches of ``span`` in which a track was occupied."""
+        """The share of each of ``bins`` equal intervals of ``span`` in which a track was occupied."""
         found = self._ops.of(track)
         begins, ends = found if found is not None else self._hops.of(track) or (np.zeros(0), np.zeros(0))
         return occupancy(begins, ends, span, bins)

@@ -1,4 +1,4 @@
-"""Tracks over time: a line a track, a character a stretch of time, as high and as dark as it was occupied."""
+"""Tracks over time: a line for each track, a character for each interval, as high as it was occupied."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Bars(ScrollView, can_focus=True):
         self._lines: dict[int, list[float]] = {}
 
     def show(self, timeline: Timeline, tracks: list[str]) -> None:
-        """Draw other tracks; the stretch of time stays if it is still of that window."""
+        """Draw other tracks; the interval stays if it is still of that window."""
         if self.timeline is None or self.timeline.whole != timeline.whole:
             self.span = timeline.whole
         self.timeline, self.tracks = timeline, tracks
@@ -86,7 +86,7 @@ class Bars(ScrollView, can_focus=True):
         self.refresh()
 
     def on_resize(self) -> None:
-        """As many stretches of time as there are characters."""
+        """As many intervals as there are characters."""
         self._redraw()
 
     def validate_cursor(self, cursor: int) -> int:

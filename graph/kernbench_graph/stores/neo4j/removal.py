@@ -7,7 +7,7 @@ and its nodes lot by lot, with the relationships that are left, found by the beg
 is deleted under the token of who removes: when it was given up for dead meanwhile, and the run's id is
 another run's, it deletes nothing more.
 
-Each lane has its own stretch of the transactions, in order of number. The relationships next to each other at
+Each lane has its own range of the transactions, in order of number. The relationships next to each other at
 a component are then of the same lane, and lanes do not wait for each other. Of nodes that are deleted with
 their relationships they would: the server locks whatever is joined to them.
 """

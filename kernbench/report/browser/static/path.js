@@ -6,7 +6,7 @@ import { hideTip, showTip } from "./tip.js";
 
 const WIDE = 1000;
 
-// `strip` has stretches of time with the ns of each cause; the causes of one stand side by side.
+// `strip` has intervals with the ns of each cause; the causes of one stand side by side.
 export function path(strip, room, colours) {
   const taken = new Map();
   for (const [, , causes] of strip) for (const [cause, ns] of Object.entries(causes)) taken.set(cause, (taken.get(cause) || 0) + ns);

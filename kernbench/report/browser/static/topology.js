@@ -73,7 +73,7 @@ function legend(picture, used) {
     picture.steps.map((_, n) => sample(...paint(picture, (n + 0.5) / count), false, `${n ? n * 100 / count : "over 0"} to ${(n + 1) * 100 / count} %`)));
 }
 
-// How busy the busiest part of the view was in each stretch: where to stop the slider.
+// How busy the busiest part of the view was in each interval: where to stop the slider.
 function strip(use, picture, edges) {
   const most = Array.from({ length: edges }, (_, n) => Math.max(0, ...Object.values(use.frames).map((frame) => frame[n])));
   return s("svg", { class: "strip", viewBox: `0 0 ${edges} 20`, preserveAspectRatio: "none", role: "img",
@@ -96,10 +96,10 @@ export async function topology(root, ctx) {
   const detail = h("aside", { class: "detail", "aria-live": "polite" });
   const when = h("output", { class: "when" });
   const legendPlace = h("div");
-  const slider = h("input", { type: "range", min: 0, max: bins - 1, value: 0, "aria-label": "stretch of time",
+  const slider = h("input", { type: "range", min: 0, max: bins - 1, value: 0, "aria-label": "interval",
     oninput: () => { stop(); step(Number(slider.value)); } });
   const whole = button("whole window", "utilisation of the whole window", () => { stop(); step(-1); }, { "aria-pressed": "true" });
-  const play = button("▶", "play the stretches one after the other", () => playing ? stop() : start());
+  const play = button("▶", "play the intervals one after the other", () => playing ? stop() : start());
   const kinds = h("label", { class: "check" }, h("input", { type: "checkbox", onchange: (event) => {
     coloured = !event.target.checked; colour(); } }), "kinds of links");
 
