@@ -21,13 +21,15 @@ Settings = Mapping[tuple[str, str], Any]
 """Value by what is configured, such as ``parameter``, and by key, such as ``m``; no value is None."""
 SOURCE = "source"
 """Settings that are lines of a bench's source: the key is the line, the value how often it is there."""
+CONFIGURED = ("bench", "parameter", "topology", "device", "exact", "component", "version", SOURCE)
+"""What is configured, in the order in which differences are shown."""
 
 
 def settings(info: Mapping[str, Any], spec: str) -> dict[tuple[str, str], Any]:
     """Everything that was configured for a run on the topology with the specification ``spec``.
 
     By ``bench``, ``parameter``, ``topology`` (a dotted key of its file; none where ``spec`` is not JSON),
-    ``device``, ``component`` (the class of an implementation), ``version`` and ``source``.
+    ``device``, ``exact``, ``component`` (the class of an implementation), ``version`` and ``source``.
     """
     again = info.get("again") or {}
     found: dict[str, Mapping[str, Any]] = {
@@ -35,6 +37,7 @@ def settings(info: Mapping[str, Any], spec: str) -> dict[tuple[str, str], Any]:
         "parameter": _flat_json(str(info["params"])),
         "topology": _flat_json(spec),
         "device": {"device": again.get("device")},
+        "exact": {"exact": again.get("exact")},
         "component": dict(again.get("components") or {}),
         "version": {"version": info["version"]},
         SOURCE: Counter(line.rstrip() for line in _lines(info) if line.strip()),

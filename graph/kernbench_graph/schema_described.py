@@ -18,8 +18,8 @@ TAG = Table("Tag", "run", "The user's tags; the points of a sweep have a tag in 
     _P("name", "string", "The tag.", indexed=True),
 ), key="name", described=True)  # fmt: skip
 CONFIGURED = Table("Configured", "run", "The configuration of a run.", (
-    _P("what", "string", "`bench`, `parameter`, `topology`, `device`, `component`, `version` or `source`: a "
-       "line of the bench's file."),
+    _P("what", "string", "`bench`, `parameter`, `topology`, `device`, `exact`, `component`, `version` or "
+       "`source`: a line of the bench's file."),
     _P("name", "string", "The parameter, the dotted key of the topology file, the line."),
     _P("text", "string", "Its value: a text as it is, anything else as JSON; how often a line is there."),
     _VALUE,

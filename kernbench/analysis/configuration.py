@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kernbench.pgraph import GraphStore, settings
+from kernbench.pgraph import CONFIGURED, GraphStore, settings
 
 Properties = Mapping[str, Any]
 """The properties of a kept run."""
@@ -15,19 +15,19 @@ def differences(old: Properties, new: Properties, store: GraphStore) -> list[dic
     """Rows ``what key before after``; a value that one of the runs has not is None.
 
     ``what`` is ``bench``, ``parameter``, ``topology`` (``key`` is the key of the topology file), ``device``,
-    ``component``, ``version`` or ``source`` (``key`` is a line of the bench's file that is there more often,
-    or less, ``before`` and ``after`` say how often). The sources of two different benches are not compared.
+    ``exact``, ``component``, ``version`` or ``source`` (``key`` is a line of the bench's file that is there
+    more often, or less, ``before`` and ``after`` say how often). The sources of two different benches are not
+    compared.
     The question ``history/configured-differently`` has the same rows, with values as text.
     """
     before, after = (settings(run, _spec(run, store)) for run in (old, new))
     compared = old["bench"] == new["bench"] and all(run.get("source_text") for run in (old, new))
-    order = list(dict.fromkeys(what for what, _ in (*before, *after)))
     rows = [
         {"what": what, "key": key, "before": before.get((what, key)), "after": after.get((what, key))}
         for what, key in {**before, **after}
         if before.get((what, key)) != after.get((what, key)) and (what != "source" or compared)
     ]
-    return sorted(rows, key=lambda row: order.index(row["what"]))
+    return sorted(rows, key=lambda row: CONFIGURED.index(row["what"]))
 
 
 def _spec(run: Properties, store: GraphStore) -> str:

@@ -50,7 +50,7 @@ def _texts(rows: Iterable[dict[str, Any]]) -> list[str]:
 def _text(row: dict[str, Any]) -> str:
     if row["what"] == "source":
         return "source"
-    prefix = "" if row["what"] in ("parameter", "version", "device") else f"{row['what']} "
+    prefix = "" if row["what"] in ("parameter", "version", "device", "exact") else f"{row['what']} "
     return f"{prefix}{row['key']}={row['after']}"
 
 

@@ -24,8 +24,8 @@ class Point:
     """One configuration of one kernel for one key, measured.
 
     ``latency_ns`` adds up the kernel's launches with that key, each from its common start to its last
-    answer; None where the run failed, and then ``error`` says why. ``run_id`` is the kept run, else empty.
-    ``energy_pj`` is the energy of these launches, where that is what was tuned for.
+    answer and as often as it happens; None where the run failed, and then ``error`` says why. ``run_id`` is
+    the kept run, else empty. ``energy_pj`` is the energy of these launches, where that is what was tuned for.
     """
 
     kernel: str
@@ -115,6 +115,7 @@ def tune(
     max_ns: float | None = None,
     max_events: int | None = None,
     timeout: float | None = None,
+    exact: bool = False,
     goal: str = "latency",
 ) -> Tuning:
     """Find the best configuration, by default the fastest in simulated time, of each autotuned kernel.
@@ -140,7 +141,13 @@ def tune(
     if program.settings:
         raise UsageError(f"parameter '{next(iter(program.settings))}' is chosen by tune; leave it out")
     options = RunOptions(
-        verify=verify, device=device, tags=tags, max_ns=max_ns, max_events=max_events, timeout=timeout
+        verify=verify,
+        device=device,
+        tags=tags,
+        max_ns=max_ns,
+        max_events=max_events,
+        timeout=timeout,
+        exact=exact,
     )
     graph, extra = kept_machine(topology, topo, components)
     with borrowed(store) as opened:
@@ -298,7 +305,8 @@ class Tuner:
         launches = [c.launch for c in choices.made if c.kernel.name == name and c.key == key]
         latency = energy = None
         if run is not None and error is None and launches:
-            latency = fsum(float(run.launches[n]["latency_ns"]) for n in launches)
+            made = (run.launches[n] for n in launches)
+            latency = fsum(float(one["latency_ns"]) * one.get("times", 1) for one in made)
             energy = self._energy(run, launches)
         missing = "not launched with this key" if error is None else headline(error)
         problem = "" if latency is not None else missing

@@ -209,6 +209,13 @@ def limit_options(function: Function) -> Function:
     return max_ns(max_events(timeout(function)))
 
 
+def exact_option(function: Function) -> Function:
+    """``--exact``, passed as ``exact``: nothing of a run is estimated."""
+    return click.option("--exact", is_flag=True, help="Simulate every rank and period, identical ones too.")(
+        function
+    )
+
+
 def kept_options(function: Function) -> Function:
     """``--tag``, ``--no-trace``, ``--detail``, as ``tags no_trace detail``: whether and how a run is kept."""
     tag = click.option(

@@ -81,6 +81,7 @@ def evaluate(
     threshold: float = 0.02,
     fresh: bool = False,
     fast: bool | None = None,
+    exact: bool = False,
     progress: PieceProgress | None = None,
 ) -> Evaluated:
     """Run an evaluation and write its tables (CSV), figures (PNG), ``results.json`` and ``report.html``.
@@ -98,6 +99,7 @@ def evaluate(
         threshold: The share by which a point may be slower than ``against``.
         fresh: Run points that are kept as well.
         fast: Run nothing, take the points that are kept; by default where ``MILESTONE_FAST`` is 1.
+        exact: Simulate all ranks and periods, as :func:`kernbench.run` does with it.
 
     Raises:
         UsageError: No such evaluation, parameter or baseline.
@@ -127,6 +129,7 @@ def evaluate(
             tags=[own, *tags],
             fresh=(fresh or against is not None) and not fast,
             fast=fast,
+            exact=exact,
             progress=progress,
         )
         folder.mkdir(parents=True, exist_ok=True)
@@ -185,6 +188,7 @@ class _Evaluating:
     tags: list[str]
     fresh: bool
     fast: bool
+    exact: bool
     progress: PieceProgress | None
     runs: list[Run] = field(default_factory=list)
     _traffic: dict[str, Run] | None = None
@@ -219,6 +223,7 @@ class _Evaluating:
             scheduler=None if self.fast else self.workers.scheduler,
             fresh=self.fresh,
             only_kept=self.fast,
+            exact=self.exact,
             progress=self.progress,
         )
         runs: list[PointRun | None] = []

@@ -32,12 +32,12 @@ def baselines(tag: str, store: GraphStore, names: Sequence[str]) -> dict[str, Ru
 def key_of(run: Run) -> str:
     """Equal for runs of one configuration, whatever the versions of the bench, topology and KernBench.
 
-    Bench, parameters, the topology's name and what was changed of it, and the device.
+    Bench, parameters, the topology's name and what was changed of it, the device, and whether ranks and
+    periods that are alike were all simulated.
     """
     again = run.properties.get("again") or {}
-    return json.dumps(
-        [run.bench, run.params, run.topology, again.get("topo", {}), again.get("device")], sort_keys=True
-    )
+    how = [again.get("topo", {}), again.get("device"), again.get("exact", False)]
+    return json.dumps([run.bench, run.params, run.topology, *how], sort_keys=True)
 
 
 def compare_runs(runs: Iterable[Run], before: dict[str, Run], threshold: float) -> list[dict[str, Any]]:

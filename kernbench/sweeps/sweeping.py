@@ -63,6 +63,7 @@ def sweep(
     max_ns: float | None = None,
     max_events: int | None = None,
     timeout: float | None = None,
+    exact: bool = False,
     phases: int = 1,
 ) -> Sweep:
     """Run a bench at every combination of the values of ``params``, ``topo`` and ``topology``.
@@ -122,14 +123,20 @@ def sweep(
         )
     tags = tuple([f"sweep-{program.name}"] if tags is None else tags)
     options = RunOptions(
-        verify=verify, device=device, tags=tags, max_ns=max_ns, max_events=max_events, timeout=timeout
+        verify=verify,
+        device=device,
+        tags=tags,
+        max_ns=max_ns,
+        max_events=max_events,
+        timeout=timeout,
+        exact=exact,
     )
     with borrowed(keeper(store)) as opened, UnderWay(folder_of(opened.url), f"sweep {program.name}") as going:
         counter = _Counter(len(planned), progress, on_point, going)
         # Users' code may end its process, by os._exit or a fault of a library: that must not be this one.
         apart = not callable(bench) and place_of(program.named) != "" and folder_of(opened.url) is not None
         with _executing(executor, scheduler, jobs, counter, apart) as workers:
-            kept = {} if fresh else _by_hash(opened, program.name, verify)
+            kept = {} if fresh else _by_hash(opened, program.name, options)
             run = _Sweeping(
                 bench, planned, workers, opened, components, options, counter, kept, only_kept, phases
             )
@@ -348,9 +355,10 @@ class _Sweeping:
     def _found(self, plan: _Plan, machine: CompiledMachine) -> bool:
         """Whether the store holds a run of this point; then that is its row."""
         assert plan.program is not None
-        run = self._kept.get(
-            bench_hash(plan.program, machine.topology_id, self._options.device, machine.classes)
-        )
+        asked = partial(bench_hash, plan.program, machine.topology_id, self._options.device, machine.classes)
+        # Only a run in which something was alike is kept as an exact one.
+        run = self._kept.get(asked(exact=True)) if self._options.exact else None
+        run = run or self._kept.get(asked())
         if run is None:
             return False
         self.began = True
@@ -385,15 +393,16 @@ class _Sweeping:
         self._counter.add(row)
 
 
-def _by_hash(store: GraphStore, bench: str, verify: bool) -> dict[str, Run]:
-    """The newest kept run of each configuration of a bench; with ``verify`` only of verified ones.
+def _by_hash(store: GraphStore, bench: str, options: RunOptions) -> dict[str, Run]:
+    """The newest kept run of each configuration of a bench, of those that are verified or exact as asked.
 
     A run whose operations were compared one by one does not say whether its results were compared as well.
     """
     found: dict[str, Run] = {}
     for run in all_runs(store):
         asked = (run.verified is not None or run.nothing_checked) and "ops_verified" not in run.info
-        checked = asked if verify else run.info["status"] == "ok"
-        if run.bench == bench and run.info["status"] in ("ok", "failed") and checked:
+        checked = asked if options.verify else run.info["status"] == "ok"
+        estimated = options.exact and "repeats" in run.info
+        if run.bench == bench and run.info["status"] in ("ok", "failed") and checked and not estimated:
             found[run.asked_hash] = run
     return found

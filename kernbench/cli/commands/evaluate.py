@@ -12,6 +12,7 @@ from kernbench.cli.group import Command
 from kernbench.cli.options import (
     assignments,
     at_most_one,
+    exact_option,
     executor_options,
     opened,
     settings_argument,
@@ -58,6 +59,7 @@ _SHOWN = 30
     help="How much slower than --against a point may be; above it the exit status is 1.",
 )  # fmt: skip
 @click.option("--fresh", is_flag=True, help="Also run points that are in the store.")
+@exact_option
 @store_option
 @format_option
 def command(

@@ -18,6 +18,7 @@ from kernbench.cli.options import (
     check_option,
     details_option,
     device_option,
+    exact_option,
     instrument_option,
     kept_options,
     limit_options,
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
 @click.option(
     "--keep-partial", is_flag=True, help="Save the partial results of a run that fails or is interrupted."
 )
-@click.option("--exact", is_flag=True, help="Simulate every rank and period, identical ones too.")
+@exact_option
 @instrument_option
 @details_option
 @click.option("--watch", is_flag=True, help="Show progress in the terminal, then browse the run.")

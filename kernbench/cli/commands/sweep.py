@@ -13,6 +13,7 @@ from kernbench.cli.options import (
     at_most_one,
     change_options,
     ends_in,
+    exact_option,
     executor_options,
     limit_options,
     opened,
@@ -75,6 +76,7 @@ _QUIET = ("verified", "kept_before", "error")
     "--phases", type=click.IntRange(1, 1000), default=1, metavar="N",
     help="Where memory is refreshed, run each point at N phases of the refresh; latencies are medians.",
 )  # fmt: skip
+@exact_option
 @limit_options
 @store_option
 @format_option

@@ -16,6 +16,7 @@ from kernbench.cli.options import (
     bench_argument,
     change_options,
     device_option,
+    exact_option,
     limit_options,
     store_option,
     topology_file,
@@ -45,6 +46,7 @@ _COLUMNS = ("kernel", "key", "config", "latency_ns", "best", "run_id", "error")
 )  # fmt: skip
 @click.option("--verify-data", is_flag=True, help="Reject configurations that compute wrong values.")
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Tag of the saved runs; may be repeated.")
+@exact_option
 @limit_options
 @store_option
 @format_option

@@ -1,0 +1,75 @@
+"""Sweeps and tunings of benches with periods that are alike, estimated and exact."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import kernbench as kb
+from kernbench.analysis.configuration import differences
+from kernbench.api.kept_runs import listed
+from kernbench.sweeps.evaluation_gate import key_of
+
+
+@kb.autotune(configs=[{"N": n} for n in (300, 200)], key=["x"])
+def add(x: Any, out: Any, N: int, tl: Any) -> None:
+    tl.cycles(N)
+    tl.store(out, tl.load(x))
+
+
+def layers(again: Callable[[Any], Any]) -> Callable[[Any], None]:
+    def bench(torch: Any) -> None:
+        x, out = (torch.zeros(2, 4) for _ in range(2))
+        for _ in again(torch):
+            torch.launch("add", add, x, out)
+
+    return bench
+
+
+REPEATED, PLAIN = layers(lambda torch: torch.repeat(8)), layers(lambda torch: range(8))
+
+
+def swept(bench: Callable[[Any], None], store: kb.GraphStore, exact: bool) -> kb.SweepPoint:
+    (point,) = kb.sweep(bench, "minimal", store=store, exact=exact).points
+    return point
+
+
+def test_an_estimate_is_not_taken_for_an_exact_point_nor_the_other_way_round() -> None:
+    with kb.open_store("memory:") as store:
+        first = [swept(REPEATED, store, exact) for exact in (False, True)]
+        again = [swept(REPEATED, store, exact) for exact in (False, True)]
+        assert [point.run_id for point in first] == [point.run_id for point in again]
+        assert [(len(run.launches), "repeats" in run.info) for run in kb.runs(store)] == [
+            (3, True),
+            (8, False),
+        ]
+
+
+def test_a_point_in_which_nothing_is_alike_is_exact_already() -> None:
+    with kb.open_store("memory:") as store:
+        assert len({swept(PLAIN, store, exact).run_id for exact in (False, True)}) == 1
+
+
+def test_exact_runs_are_of_another_configuration_and_say_so() -> None:
+    with kb.open_store("memory:") as store:
+        for exact in (False, True):
+            swept(REPEATED, store, exact)
+        estimate, exact_run = kb.runs(store)
+        assert differences(estimate.properties, exact_run.properties, store) == [
+            {"what": "exact", "key": "exact", "before": None, "after": True}
+        ]
+        assert [row["changed"] for row in listed(store=store)] == [None, ["exact=True"]]
+        asked = {"before": estimate.id, "after": exact_run.id}
+        rows = kb.ask("history/configured-differently", store=store, params=asked).rows
+        assert rows == [("exact", "exact", "", "true")]
+        assert key_of(estimate) != key_of(exact_run)
+
+
+def test_launches_of_periods_that_were_not_simulated_count_in_a_tuning() -> None:
+    estimate, exact = (
+        [point.latency_ns for point in kb.tune(REPEATED, "minimal", store="memory:", exact=exact).points]
+        for exact in (False, True)
+    )
+    assert estimate == pytest.approx(exact, rel=0.05)
