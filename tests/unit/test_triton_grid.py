@@ -261,6 +261,32 @@ def test_a_grid_runs_on_all_pes_that_share_the_memory(model: str, blocks: int, p
     assert done.run.launches[0]["pes"] == pes
 
 
+@pytest.mark.parametrize("interleave", [None, "package"])
+def test_a_grid_runs_on_pes_whose_part_of_a_short_tensor_is_empty(interleave: str | None) -> None:
+    """Four rows are on four of eight PEs; the kernel reads them from all."""
+
+    def bench(torch: Any) -> None:
+        x = torch.from_numpy(np.arange(128, dtype=np.float32).reshape(8, 16), dp=by_rows)
+        y = torch.from_numpy(np.ones((4, 16), np.float32), dp=by_rows)
+        out = torch.zeros(8, 16, dtype="f32", dp=by_rows)
+        handle = added[(8,)](x, y, out, B=16)
+        assert len(handle.targets) == 8
+        torch.check("out", out, lambda: np.arange(128.0).reshape(8, 16) + 1)
+        handle.wait()
+        assert sum(busy.exec_ns > 0 for busy in handle.record.pe_times.values()) == 8
+
+    by_rows = DPPolicy(cube="replicate", pe="row_wise", num_cubes=1)
+    keys = {"cube.pes.count": 8, **({"memory.interleave": interleave} if interleave else {})}
+    run = kb.run(bench, kb.load_topology("default", keys), verify=True, trace=False)
+    assert run.info["verified"] is True
+
+
+@triton.jit
+def added(x, y, out, B: tl.constexpr):
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(out + at, tl.load(x + at) + tl.load(y + at % 64))
+
+
 @triton.jit
 def lower(x, out, B: tl.constexpr):
     at = tl.arange(0, B)
