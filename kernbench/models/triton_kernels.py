@@ -7,54 +7,74 @@ import kernbench.triton.language as tl
 
 
 @triton.jit
+def norm(x: Any, y: Any, out: Any, N: Any, eps: Any, ADD: tl.constexpr, BLOCK: tl.constexpr) -> None:
+    """A row of x, to which with ADD that of y is added, divided by its root mean square."""
+    n = tl.arange(0, BLOCK)
+    at = tl.program_id(0) * N + n
+    row = tl.load(x + at, mask=n < N, other=0.0)
+    if ADD:
+        row += tl.load(y + at, mask=n < N, other=0.0)
+        tl.store(x + at, row, mask=n < N)
+    wide = row.to(tl.float32)
+    scale = tl.rsqrt(tl.sum(wide * wide, axis=0) / N + eps)
+    tl.store(out + at, (wide * scale).to(tl.float16), mask=n < N)
+
+
+@triton.jit
 def linear(
-    x: Any, w: Any, bias: Any, out: Any, M: Any, N: Any, K: Any, eps: Any,
-    NORM: tl.constexpr, BIAS: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+    x: Any, w: Any, bias: Any, out: Any, M: Any, N: Any, K: Any, part: Any,
+    BIAS: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
 ) -> None:  # fmt: skip
-    """A block of ``x @ w``; with NORM each row of x is divided by its root mean square."""
+    """A block of ``x @ w``, or of one of its sums over ``part`` rows of w, which lie one behind the other."""
     n = tl.program_id(0) * BN + tl.arange(0, BN)
     m = tl.program_id(1) * BM + tl.arange(0, BM)
+    split = tl.program_id(2)
     acc = tl.zeros((BM, BN), tl.float32)
-    squares = tl.zeros((BM,), tl.float32)
-    for first in tl.range(0, K, BK, num_stages=3):
+    for first in tl.range(split * part, min(K, (split + 1) * part), BK, num_stages=3):
         k = first + tl.arange(0, BK)
         rows = tl.load(x + m[:, None] * K + k[None, :], mask=(m[:, None] < M) & (k[None, :] < K), other=0.0)
         weights = tl.load(
             w + k[:, None] * N + n[None, :], mask=(k[:, None] < K) & (n[None, :] < N), other=0.0
         )
         acc = tl.dot(rows, weights, acc)
-        if NORM:
-            wide = rows.to(tl.float32)
-            squares += tl.sum(wide * wide, axis=1)
-    if NORM:
-        acc = acc * tl.rsqrt(squares / K + eps)[:, None]
     if BIAS:
         acc += tl.load(bias + n, mask=n < N, other=0.0).to(tl.float32)[None, :]
-    tl.store(out + m[:, None] * N + n[None, :], acc.to(tl.float16), mask=(m[:, None] < M) & (n[None, :] < N))
+    to = out + (split * M + m[:, None]) * N + n[None, :]
+    tl.store(to, acc.to(out.dtype.element_ty), mask=(m[:, None] < M) & (n[None, :] < N))
+
+
+@triton.jit
+def total(
+    sums: Any, bias: Any, out: Any, size: Any, N: Any,
+    SPLITS: tl.constexpr, BIAS: tl.constexpr, WIDE: tl.constexpr, BLOCK: tl.constexpr,
+) -> None:  # fmt: skip
+    """Add up what ``linear`` made of its parts of w, and the bias."""
+    split = tl.arange(0, WIDE)[:, None]
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    there = (split < SPLITS) & (at < size)[None, :]
+    acc = tl.sum(tl.load(sums + split * size + at[None, :], mask=there, other=0.0), axis=0)
+    if BIAS:
+        acc += tl.load(bias + at % N, mask=at < size, other=0.0).to(tl.float32)
+    tl.store(out + at, acc.to(tl.float16), mask=at < size)
 
 
 @triton.jit
 def gated(
-    x: Any, gate: Any, up: Any, out: Any, M: Any, N: Any, K: Any, eps: Any,
+    x: Any, gate: Any, up: Any, out: Any, M: Any, N: Any, K: Any,
     BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
 ) -> None:  # fmt: skip
-    """A block of ``silu(x @ gate) * (x @ up)``, x normed."""
+    """A block of ``silu(x @ gate) * (x @ up)``."""
     n = tl.program_id(0) * BN + tl.arange(0, BN)
     m = tl.program_id(1) * BM + tl.arange(0, BM)
     of_gate = tl.zeros((BM, BN), tl.float32)
     of_up = tl.zeros((BM, BN), tl.float32)
-    squares = tl.zeros((BM,), tl.float32)
     for first in tl.range(0, K, BK, num_stages=3):
         k = first + tl.arange(0, BK)
         rows = tl.load(x + m[:, None] * K + k[None, :], mask=(m[:, None] < M) & (k[None, :] < K), other=0.0)
         there = (k[:, None] < K) & (n[None, :] < N)
         of_gate = tl.dot(rows, tl.load(gate + k[:, None] * N + n[None, :], mask=there, other=0.0), of_gate)
         of_up = tl.dot(rows, tl.load(up + k[:, None] * N + n[None, :], mask=there, other=0.0), of_up)
-        wide = rows.to(tl.float32)
-        squares += tl.sum(wide * wide, axis=1)
-    scale = tl.rsqrt(squares / K + eps)[:, None]
-    of_gate = of_gate * scale
-    result = of_gate * tl.sigmoid(of_gate) * of_up * scale
+    result = of_gate * tl.sigmoid(of_gate) * of_up
     tl.store(
         out + m[:, None] * N + n[None, :], result.to(tl.float16), mask=(m[:, None] < M) & (n[None, :] < N)
     )
@@ -98,31 +118,35 @@ def place(
 
 @triton.jit
 def attend(
-    qkv: Any, keys: Any, values: Any, out: Any, T: Any, scale: Any,
+    qkv: Any, keys: Any, values: Any, out: Any, sums: Any, T: Any, part: Any, scale: Any,
     HEADS: tl.constexpr, KV: tl.constexpr, DECODE: tl.constexpr, D: tl.constexpr,
-    BM: tl.constexpr, BN: tl.constexpr,
+    SPLITS: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr,
 ) -> None:  # fmt: skip
-    """DECODE: the heads that share a head of keys, of a sequence; else a head of some tokens, causal."""
+    """DECODE: heads of a sequence that share a head of keys, and ``part`` of these, as in flash-decoding
+    (Dao et al., 2023); else a head of some tokens, causal."""
     unit = tl.program_id(1)
-    row = tl.program_id(0) * BM + tl.arange(0, BM)
     d = tl.arange(0, D)
     if DECODE:
+        row = tl.arange(0, BM)
         at = unit // KV * (HEADS + 2 * KV) + unit % KV * (HEADS // KV) + row
-        to = unit * (HEADS // KV) + row
+        to = (unit * (HEADS // KV) + row) * SPLITS + tl.program_id(0)
         there = row < HEADS // KV
         cached = unit * T
-        end = T
+        begin = tl.program_id(0) * part
+        end = min(T, begin + part)
     else:
+        row = tl.program_id(0) * BM + tl.arange(0, BM)
         at = row * (HEADS + 2 * KV) + unit
         to = row * HEADS + unit
         there = row < T
         cached = unit // (HEADS // KV) * T
+        begin = 0
         end = min(T, (tl.program_id(0) + 1) * BM)
     query = tl.load(qkv + at[:, None] * D + d[None, :], mask=there[:, None], other=0.0)
     top = tl.full((BM,), -1e30, tl.float32)
     total = tl.zeros((BM,), tl.float32)
     acc = tl.zeros((BM, D), tl.float32)
-    for first in tl.range(0, end, BN, num_stages=3):
+    for first in tl.range(begin, end, BN, num_stages=3):
         n = first + tl.arange(0, BN)
         key = tl.load(keys + (cached + n)[None, :] * D + d[:, None], mask=n[None, :] < end, other=0.0)
         scores = tl.dot(query, key) * scale
@@ -135,4 +159,21 @@ def attend(
         value = tl.load(values + (cached + n)[:, None] * D + d[None, :], mask=n[:, None] < end, other=0.0)
         acc = tl.dot(weights.to(tl.float16), value, acc * shrink[:, None])
         top = higher
-    tl.store(out + to[:, None] * D + d[None, :], (acc / total[:, None]).to(tl.float16), mask=there[:, None])
+    result = (acc / total[:, None]).to(out.dtype.element_ty)
+    tl.store(out + to[:, None] * D + d[None, :], result, mask=there[:, None])
+    if SPLITS > 1:
+        tl.store(sums + to, top + tl.log(total), mask=there)
+
+
+@triton.jit
+def merge(parts: Any, sums: Any, out: Any, SPLITS: tl.constexpr, D: tl.constexpr, WIDE: tl.constexpr) -> None:
+    """What ``attend`` made of the parts of a head's keys, each by its share in the sum of all weights."""
+    head = tl.program_id(0)
+    split = tl.arange(0, WIDE)
+    d = tl.arange(0, D)
+    at = head * SPLITS + split
+    log = tl.load(sums + at, mask=split < SPLITS, other=-1e30)
+    share = tl.exp(log - tl.max(log, axis=0))
+    part = tl.load(parts + at[:, None] * D + d[None, :], mask=split[:, None] < SPLITS, other=0.0)
+    result = tl.sum(part * share[:, None], axis=0) / tl.sum(share, axis=0)
+    tl.store(out + head * D + d, result.to(tl.float16))

@@ -47,14 +47,23 @@ class TritonStep:
         self._decode, self._keys = bool(kv), kv or tokens
         self._slope = -2 * math.log2(model.rope) / s.head_dim
         self._width = (s.heads + 2 * s.kv_heads) * s.head_dim
-        self._rows = min(64, max(16, 1 << (tokens - 1).bit_length()))
+        self._rows = min(64, max(16, _power(tokens)))
 
-        def made(name: str, columns: int) -> Tensor:
-            return torch.empty(*_spread(tokens, columns), dp=BY_ROWS, name=name)
+        def made(name: str, columns: int, dtype: str = "f16") -> Tensor:
+            return torch.empty(*_spread(tokens, columns), dtype=dtype, dp=BY_ROWS, name=name)
 
-        self.x, self.y = made("x", s.hidden), made("y", s.hidden)
+        self.x, self.y, self.normed = (made(name, s.hidden) for name in ("x", "y", "normed"))
         self.qkv, self.attended = made("qkv", self._width), made("attended", s.heads * s.head_dim)
         self.f = made("f", s.ffn)
+        self._splits, self._part = 1, self._keys
+        if self._decode:
+            self._splits, self._part = self._shared(tokens * s.kv_heads, self._keys, BLOCK_N)
+        products = (self._width, s.hidden), (s.hidden, s.heads * s.head_dim), (s.hidden, s.ffn)
+        parts = [(self._grid(*one)[0][2], one[0]) for one in products]
+        parts.append((self._splits, s.heads * s.head_dim))
+        wide = max(count * columns if count > 1 else 1 for count, columns in parts)
+        self.parts = made("parts", wide, "f32")
+        self.sums = made("sums", s.heads * self._splits, "f32")
 
     def laid(self, x: Array) -> Array:
         """Vectors of the tokens as ``x`` keeps them."""
@@ -94,45 +103,79 @@ class TritonStep:
     def run(self, w: Mapping[str, Tensor]) -> None:
         """The launches of one layer; ``x`` is what it makes of ``x``."""
         s = self.share
-        self._linear("qkv", self.x, w["qkv"], self.qkv, w["bias"], normed=True, biased=self._bias)
+        self._norm(self.x)
+        self._linear("qkv", self.normed, w["qkv"], self.qkv, w["bias"], biased=self._bias)
         caches = w["keys"], w["values"]
-        split: Constants = {"HEADS": s.heads, "KV": s.kv_heads, "DECODE": self._decode}
+        heads: Constants = {"HEADS": s.heads, "KV": s.kv_heads, "DECODE": self._decode}
         grid = (self.tokens, s.heads + 2 * s.kv_heads)
         place = self._keys, self._keys - 1, self._slope
-        self._launch("keys", kernels.place[grid], self.qkv, *caches, *place, HALF=s.head_dim // 2, **split)
-        rows = max(16, 1 << (s.group - 1).bit_length()) if self._decode else self._rows
-        grid = (1, self.tokens * s.kv_heads) if self._decode else (-(-self.tokens // rows), s.heads)
-        given = self.qkv, *caches, self.attended, self._keys, s.head_dim**-0.5
-        blocks: Constants = {"D": s.head_dim, "BM": rows, "BN": BLOCK_N}
-        self._launch("attend", kernels.attend[grid], *given, **split, **blocks)
+        self._launch("keys", kernels.place[grid], self.qkv, *caches, *place, HALF=s.head_dim // 2, **heads)
+        rows = max(16, _power(s.group)) if self._decode else self._rows
+        splits: Constants = {"SPLITS": self._splits, "D": s.head_dim}
+        grid = (
+            (self._splits, self.tokens * s.kv_heads) if self._decode else (-(-self.tokens // rows), s.heads)
+        )
+        out = self.parts if self._splits > 1 else self.attended
+        given = self.qkv, *caches, out, self.sums, self._keys, self._part, s.head_dim**-0.5
+        self._launch("attend", kernels.attend[grid], *given, **heads, **splits, BM=rows, BN=BLOCK_N)
+        if self._splits > 1:
+            parts = self.parts, self.sums, self.attended
+            grid = (self.tokens * s.heads, 1)
+            self._launch("merge", kernels.merge[grid], *parts, **splits, WIDE=_power(self._splits))
         self._linear("o", self.attended, w["o"], self.y, w["bias"])
-        self._sum()
-        grid, sizes = self._grid(w["up"])
-        operands = self.x, w["gate"], w["up"], self.f
-        self._launch("gate-up", kernels.gated[grid], *operands, *sizes, self.eps, **self._blocks())
+        if self._reduce is not None:
+            self._reduce(self.y)
+        self._norm(self.y)
+        k, n = w["up"].shape
+        (columns, rows, _), _ = self._grid(n, k)
+        operands = self.normed, w["gate"], w["up"], self.f
+        sizes = self.tokens, n, k
+        self._launch("gate-up", kernels.gated[(columns, rows)], *operands, *sizes, **self._blocks())
         self._linear("down", self.f, w["down"], self.y, w["bias"])
-        self._sum()
+        if self._reduce is not None:
+            self._reduce(self.y)
+        size = self.tokens * s.hidden
+        self._launch("add", kernels.add[(-(-size // BLOCK),)], self.x, self.y, size, BLOCK=BLOCK)
 
-    def _grid(self, w: Tensor) -> tuple[tuple[int, int], tuple[int, int, int]]:
-        k, n = w.shape
-        return (-(-n // BLOCK_N), -(-self.tokens // self._rows)), (self.tokens, n, k)
+    def _shared(self, programs: int, length: int, block: int) -> tuple[int, int]:
+        """How many programs share each of ``programs`` sums over ``length``, and how much of it each has.
+
+        As many as there are PEs for, with two blocks each at least: as many as are in flight at once.
+        """
+        blocks = -(-length // block)
+        each = -(-blocks // max(1, min(self.share.workers // programs, blocks // 2)))
+        return -(-blocks // each), each * block
+
+    def _grid(self, n: int, k: int) -> tuple[tuple[int, int, int], int]:
+        """Programs over columns, rows and parts of the sums of a product, and how much of a sum is a part."""
+        columns, rows = -(-n // BLOCK_N), -(-self.tokens // self._rows)
+        parts, part = self._shared(columns * rows, k, BLOCK_K)
+        return (columns, rows, parts), part
 
     def _blocks(self) -> Constants:
         return {"BM": self._rows, "BN": BLOCK_N, "BK": BLOCK_K}
 
+    def _norm(self, y: Tensor) -> None:
+        """Of x; ``y`` is added before unless it is x itself."""
+        hidden = self.share.hidden
+        given = self.x, y, self.normed, hidden, self.eps
+        self._launch("norm", kernels.norm[(self.tokens,)], *given, ADD=y is not self.x, BLOCK=_power(hidden))
+
     def _linear(
-        self,
-        name: str,
-        x: Tensor,
-        w: Tensor,
-        out: Tensor,
-        bias: Tensor,
-        normed: bool = False,
-        biased: bool = False,
+        self, name: str, x: Tensor, w: Tensor, out: Tensor, bias: Tensor, biased: bool = False
     ) -> None:
-        grid, sizes = self._grid(w)
-        options: Constants = {"NORM": normed, "BIAS": biased, **self._blocks()}
-        self._launch(name, kernels.linear[grid], x, w, bias, out, *sizes, self.eps, **options)
+        k, n = w.shape
+        grid, part = self._grid(n, k)
+        splits = grid[2]
+        to = self.parts if splits > 1 else out
+        given = x, w, bias, to, self.tokens, n, k, part
+        self._launch(name, kernels.linear[grid], *given, BIAS=biased and splits == 1, **self._blocks())
+        if splits > 1:
+            size, wide = self.tokens * n, _power(splits)
+            block = max(1, BLOCK // wide)
+            options: Constants = {"SPLITS": splits, "BIAS": biased, "WIDE": wide, "BLOCK": block}
+            total = kernels.total[(-(-size // block),)]
+            self._launch(f"{name}-sum", total, self.parts, bias, out, size, n, **options)
 
     def _launch(self, name: str, kernel: Any, *args: object, **constants: Any) -> None:
         """Launches follow each other as in a stream of a GPU: a grid may run on some of the PEs alone."""
@@ -140,11 +183,10 @@ class TritonStep:
         if self.share.workers > 1:
             self._torch.wait_all()
 
-    def _sum(self) -> None:
-        if self._reduce is not None:
-            self._reduce(self.y)
-        size = self.tokens * self.share.hidden
-        self._launch("add", kernels.add[(-(-size // BLOCK),)], self.x, self.y, size, BLOCK=BLOCK)
+
+def _power(n: int) -> int:
+    """The power of two that is not below ``n``."""
+    return 1 << (n - 1).bit_length()
 
 
 def _spread(rows: int, columns: int) -> tuple[int, int]:

@@ -98,6 +98,33 @@ def test_kernels_of_triton_with_biases_and_sizes_that_divide_nothing(odd, phase)
         kb.run("llama-decoder", "minimal", params={"kernels": "triton", "config": odd}, trace=False)
 
 
+EIGHT = {"sip.cube_mesh.w": 1, "sip.cube_mesh.h": 1, "cube.pes.count": 8}
+"""A package has more PEs than most products have blocks, and a sequence has heads of keys."""
+
+
+@pytest.mark.parametrize("batch", [1, 3])
+@pytest.mark.parametrize("packages", [1, 2, 4, 8])
+def test_kernels_of_triton_split_sums_and_keys_over_pes(packages, batch):
+    graph = kb.load_topology("default", {**EIGHT, "system.sips": packages})
+    params = {"kernels": "triton", "batch": batch, "kv": 300}
+    run = kb.run("llama-decoder", graph, verify=True, device="all", params=params, trace=False)
+    assert run.info["verified"] is True
+    names = [one["kernel"] for one in run.launches]
+    assert names.count("merge") == (0 if (packages, batch) in ((1, 3), (2, 3)) else packages)
+    assert names.count("qkv-sum") == (0 if packages == 1 else packages)
+    assert names.count("o-sum") == (packages if packages == 1 else 0)
+
+
+def test_kernels_of_triton_split_sums_with_biases_that_divide_nothing(odd):
+    path = Path(odd)
+    sizes = {"model_type": "qwen2", "hidden_size": 288, "intermediate_size": 600}
+    path.write_text(json.dumps({**json.loads(path.read_text()), **sizes}))
+    params = {"kernels": "triton", "config": odd, "batch": 2, "kv": 301}
+    run = kb.run("llama-decoder", kb.load_topology("default", EIGHT), verify=True, params=params, trace=False)
+    assert run.info["verified"] is True
+    assert {"qkv-sum", "merge"} <= {one["kernel"] for one in run.launches}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("topology", ["default", "h100-8-nvswitch"])
 def test_kernels_of_triton_on_many_pes(topology):
