@@ -7,9 +7,9 @@ from kernbench.sim.port import Arbiter
 
 
 class Fifo(Arbiter):
-    """Flits go in the order in which they came.
+    """Serves flits in order of arrival; the default.
 
-    The default. Links do not ask it: when a flit comes it is known when its turn will be.
+    Links do not call it: a flit's turn is known on arrival.
     """
 
     def pick(self, lines: list[InputQueue], last: int) -> int:

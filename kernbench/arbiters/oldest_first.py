@@ -7,9 +7,9 @@ from kernbench.sim.port import Arbiter
 
 
 class OldestFirst(Arbiter):
-    """Of the flits at the heads of the lines, that of the transaction that was issued first.
+    """Picks, of the flits at the heads of the queues, the one whose transaction was issued first.
 
-    A message that has come a long way is not passed by one that has just set out.
+    A message that has come a long way is not overtaken by one that has just been sent.
     """
 
     def pick(self, lines: list[InputQueue], last: int) -> int:

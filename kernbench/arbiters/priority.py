@@ -7,9 +7,9 @@ from kernbench.sim.port import Arbiter
 
 
 class Priority(Arbiter):
-    """The first input where anything stands, always: the node's own messages, then links in their order.
+    """Always picks the first input with a flit.
 
-    The order is that of the topology. Later inputs wait for as long as earlier ones go on.
+    The order is: the node's own messages, then links as the topology has them. Later inputs can starve.
     """
 
     def pick(self, lines: list[InputQueue], last: int) -> int:

@@ -56,7 +56,7 @@ def arbiter_class(name: str, extra: Mapping[str, str] | None = None) -> type[Arb
 
 
 def problems(spec: TopologySpec, extra: Mapping[str, str] | None = None) -> Iterator[Problem]:
-    """The arbiters of a topology that do not exist."""
+    """Names of arbiters in a topology that do not exist."""
     for where, part in spec.links.items():
         try:
             arbiter_class(part.arbiter, {**spec.components, **(extra or {})})

@@ -7,10 +7,10 @@ from kernbench.sim.port import Arbiter
 
 
 class RoundRobin(Arbiter):
-    """The next input after the one that was served last, flit by flit, and after the last input the first.
+    """Picks the next input after the one served last, flit by flit, and wraps around.
 
-    The node's own messages are its first input; links follow in the order of the topology. Inputs where
-    nothing stands are passed over.
+    The node's own messages are its first input; links follow in the order of the topology. Empty inputs are
+    skipped.
     """
 
     def pick(self, lines: list[InputQueue], last: int) -> int:

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 class WeightedRoundRobin(Arbiter):
-    """As ``round_robin``, but an input has as many flits in a row as its ``weight`` among its attributes.
+    """Like ``round_robin``, but an input sends as many flits in a row as its attribute ``weight`` says.
 
-    The weight is said of the links that lead to the node, of all of a kind or of one, and of the node's own
-    messages as ``own_weight`` of the link that the arbiter decides about; 1 where it is not said. An input
-    with nothing more to send gives up the rest of its turn.
+    ``weight`` belongs to the links that lead to the node, one or all of a kind; the node's own messages have
+    the ``own_weight`` of the link that the arbiter decides about. Both default to 1. An input with nothing
+    more to send gives up the rest of its turn.
     """
 
     def __init__(self, link: Link) -> None:
@@ -29,7 +29,7 @@ class WeightedRoundRobin(Arbiter):
     def reset(self) -> None:
         """See :meth:`Arbiter.reset`."""
         self._left = 0
-        """Flits that the input which was served last may still send in a row."""
+        """Flits that the last input served may still send in this turn."""
 
     def pick(self, lines: list[InputQueue], last: int) -> int:
         """See :meth:`Arbiter.pick`."""

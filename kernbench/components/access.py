@@ -38,13 +38,13 @@ class Requests:
         self.done = done
         self.served = served
         self.open = 0
-        """Those that are not answered."""
+        """Transactions that are not answered yet."""
         self.unserved = 0
         self.wait_ns = 0.0
         self.t_first = inf
 
     def await_all(self, sent: Sequence[Transaction]) -> None:
-        """``sent`` are they."""
+        """Take the transactions ``sent``."""
         self.open = self.unserved = len(sent)
         for transaction in sent:
             transaction.on_done = self.transaction_done
@@ -52,13 +52,13 @@ class Requests:
                 transaction.on_served = self.transaction_served
 
     def transaction_served(self) -> None:
-        """A memory has served one of them."""
+        """Called when a memory has served one of them."""
         self.unserved -= 1
         if not self.unserved and self.served is not None:
             self.served()
 
     def transaction_done(self, transaction: Transaction) -> None:
-        """One of them is answered."""
+        """Called when one of them is answered."""
         if transaction.wait_ns > self.wait_ns:
             self.wait_ns = transaction.wait_ns
         if transaction.t_first < self.t_first:
@@ -68,7 +68,7 @@ class Requests:
             self.answered()
 
     def answered(self) -> None:
-        """The last is answered."""
+        """Called when the last is answered."""
         self.done()
 
 
@@ -84,9 +84,9 @@ class ChannelRequests:
         self.first = first
         """Id of its first transaction."""
         self.unanswered = size
-        """Writes of it that the memory has not acknowledged."""
+        """Its writes that the memory has not acknowledged."""
         self.open = size
-        """Requests of it whose answers have not come back."""
+        """Its requests whose answers have not come back."""
         self.size = size
         """Its transactions."""
         self._held: dict[int, list[tuple[Packet, float]]] = {}
@@ -102,9 +102,10 @@ class ChannelRequests:
         return max(out, self._leads.get(node, 0.0))
 
     def gather(self, fabric: Fabric, node: FabricNode, packet: Packet, hop: int, time: float) -> None:
-        """``packet`` is whole at ``node``, which forwards all packets of the access when the last one is.
+        """Take a ``packet`` that is complete at ``node``.
 
-        The node pays once for all of them, and they take turns on its link.
+        The node forwards the packets of the access once the last is complete. It pays its overhead once for
+        all of them, and they take turns on its link.
         """
         held = self._held.setdefault(node.index, [])
         held.append((packet, time))
@@ -127,7 +128,7 @@ class ChannelRequests:
 
 
 def inject_together(fabric: Fabric, packets: Sequence[Packet], hop: int) -> None:
-    """As :meth:`Fabric.inject`, for packets that take turns, flit by flit: one of each, then the next."""
+    """Like :meth:`Fabric.inject`, for packets whose flits are interleaved: one of each, in turn."""
     now = fabric.clock.time
     most = 0
     for packet in packets:

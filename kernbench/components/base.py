@@ -22,7 +22,7 @@ from kernbench.sim.transaction import Packet, Transaction
 
 
 def is_users_class(cls: type) -> bool:
-    """Whether it is not one of KernBench's own, so that it may override anything."""
+    """Whether the class is a user's, so that it may override anything."""
     return not cls.__module__.startswith("kernbench.")
 
 
@@ -44,11 +44,11 @@ class Component(FabricNode):
         self.system = system
         self.clock = system.clock
         self._direct: dict[Component, Link] = {}
-        """The links over which it has passed tokens."""
+        """Links over which it has passed tokens."""
         self.busy_by_direction = [0.0, 0.0]
-        """Busy ns of reading and of writing, for those that do both at once."""
+        """Busy time of reading and of writing, ns, for components that do both at once."""
         self.parts: list[Any] = []
-        """What it holds that a run changes: its ports, its engines. They have a ``reset`` as it has."""
+        """Parts with state of a run, such as ports and engines; each has a ``reset``."""
 
     def reset(self) -> None:
         """See :meth:`Server.reset`."""
@@ -72,7 +72,7 @@ class Component(FabricNode):
         return int(p["sip"]), int(p["cube"]), int(p["pe"])
 
     def wired(self) -> None:
-        """All components exist and are linked; look up neighbours here."""
+        """Called when all components exist and are linked: look up neighbours here."""
 
     def post(
         self,
@@ -95,7 +95,7 @@ class Component(FabricNode):
         return transaction
 
     def take_turn(self, owner: object) -> float:
-        """``owner`` has come now and takes its turn for the overhead; returns when that is over, ns."""
+        """Queue ``owner``, which arrives now, for the overhead; return when it has been paid, ns."""
         now = self.clock.time
         overhead = self.overhead()
         begun = self.occupy(now, overhead, owner)
@@ -104,7 +104,7 @@ class Component(FabricNode):
         return begun + overhead
 
     def count_use(self, write: bool, busy_ns: float) -> None:
-        """Count use of a part that works in two directions side by side: the busier one is its use."""
+        """Count use of a part that works in two directions in parallel: its use is that of the busier one."""
         both = self.busy_by_direction
         both[write] += busy_ns
         first, second = both
@@ -135,7 +135,7 @@ class Component(FabricNode):
         return link
 
     def finish(self, op: Op, t_ready: float, t_start: float, t_end: float) -> None:
-        """Record a data operation that this component has carried out. The only way into the op log."""
+        """Record a data operation that this component has executed; nothing else writes the op log."""
         op.component = self.resource
         op.t_ready = t_ready
         op.t_start = t_start
@@ -143,16 +143,16 @@ class Component(FabricNode):
         self.system.report(op)
 
     def blocked(self) -> list[Blocked]:
-        """Its waits for the queues of other PEs, the oldest first."""
+        """Its waits for queues of other PEs, oldest first."""
         return []
 
     def servers(self) -> Iterator[Server]:
-        """The servers that it holds as attributes, alone or in lists: its ports, its channels."""
+        """The servers among its attributes, alone or in lists, such as ports and channels."""
         for value in getattr(self, "__dict__", {}).values():
             for one in value if isinstance(value, list | tuple) else (value,):
                 if isinstance(one, Server) and not isinstance(one, FabricNode | Link):
                     yield one
 
     def waiting(self) -> list[str]:
-        """Open waits of this component, a line each, for the report of a deadlock."""
+        """Open waits of this component, one line each, for the report of a deadlock."""
         return []

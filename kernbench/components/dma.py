@@ -49,9 +49,9 @@ class Job(Requests):
             for _, nbytes in runs:
                 self.nbytes += nbytes
         self.requests: list[PhysicalRequest] = []
-        """The requests sent for it, once its addresses are translated."""
+        """Requests sent for the job, once its addresses are translated."""
         self.regions: Sequence[Region] | None = None
-        """Its physical bytes, where they are many runs."""
+        """Its physical byte ranges, if they are many runs."""
         self.t_ready = 0.0
         self.t_start = 0.0
         self.t_issued = 0.0
@@ -67,7 +67,7 @@ class Job(Requests):
 
 
 class DmaEngine:
-    """One engine. It issues one job at a time, and has up to ``outstanding`` of them in flight."""
+    """One engine: it issues one job at a time and has up to ``outstanding`` jobs in flight."""
 
     def __init__(self, name: str, outstanding: int) -> None:
         self.slots = [Server(f"{name}.{i}") for i in range(outstanding)]
@@ -83,12 +83,12 @@ class DmaEngine:
             slot.reset()
         self.issuing = False
         self.issued: Transaction | None = None
-        """A transaction of the job that it issued last."""
+        """A transaction of the job issued last."""
         self.in_flight = 0
         self.busy_since = 0.0
 
     def free_slot(self) -> Server | None:
-        """The slot that has been idle longest, first by number; None when the engine takes no job now."""
+        """The slot that has been idle longest, first by number; None if the engine cannot take a job now."""
         found: Server | None = None
         if not self.issuing:
             for slot in self.slots:
@@ -168,7 +168,7 @@ class DmaEngines:
         self.translation_ns = translation_ns
         self._used = used
         self._reached: set[tuple[str, str]] = set()
-        """Memories, with the channel routers that lead there, that have been found fit for transfers."""
+        """Memories, with the channel routers that lead to them, that transfers have been checked for."""
         self._reading = EngineGroup(f"{owner.resource}#read", reading, outstanding)
         self._writing = EngineGroup(f"{owner.resource}#write", writing, outstanding)
 
@@ -294,7 +294,7 @@ class DmaEngines:
         send(owner, sent)
 
     def _engine_hop(self, transaction: Transaction, job: Job, engine: DmaEngine) -> None:
-        """The time between submission and the first link: waiting for the engine, then translation."""
+        """Note the time between submission and the first link: waiting for the engine, then translation."""
         owner, slot = self.owner, job.slot
         assert slot is not None
         wait = 0.0
@@ -311,7 +311,7 @@ class DmaEngines:
             transaction.hop(owner.index, job.t_ready, job.t_start, now, service, wait, transaction.nbytes)
 
     def answered(self, job: Job) -> None:
-        """The last transaction of ``job`` is answered."""
+        """Called when the last transaction of ``job`` is answered."""
         clock = self.owner.clock
         if not job.is_write and self._sink is not None:
             over = self._sink(job)
@@ -336,7 +336,7 @@ class DmaEngines:
         job.done()
 
     def waiting(self) -> list[str]:
-        """Transfers that are not answered."""
+        """Transfers that are not answered yet."""
         return [
             f"{self.owner.resource} has {group.jobs} unanswered {word} jobs"
             for group, word in ((self._reading, "read"), (self._writing, "write"))
@@ -350,7 +350,7 @@ def _no_bytes(owner: Component, runs: Sequence[tuple[int, int]]) -> AddressError
 
 
 def _name_memory(op: Op, is_write: bool, regions: Sequence[Region]) -> None:
-    """Loads and stores of a kernel name their memory; plain traffic has no operand to name."""
+    """Note the memory of a kernel's loads and stores; plain traffic has no operand."""
     operand = op.output if is_write else next(iter(op.inputs), None)
     if operand is not None:
         operand.regions = regions

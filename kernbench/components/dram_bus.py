@@ -10,11 +10,11 @@ from kernbench.sim.server import ArbitratedServer
 
 _FORGET_EVERY = 256
 _LOOKED_AT = 64
-"""Runs of a data bus that a wait is made out from one by one."""
+"""Number of runs of a data bus that are looked at one by one to attribute a wait."""
 
 
 class BusLog(OccupancyLog):
-    """Of a long queue the newest runs are looked at; the rest is one entry, from sums that grow with it."""
+    """Runs of a data bus; of a long queue the newest are looked at, and the rest is one entry."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -23,9 +23,9 @@ class BusLog(OccupancyLog):
         self.before_run = 0.0
         self.sums: list[float] = []
         self.gone = 0
-        """For each run the time for which it had been in use before; the first ``gone`` are forgotten."""
+        """For each run, the time in use before it; the first ``gone`` entries are dropped."""
         self.own_ns = 0.0
-        """For how long who asks for its waits has used it."""
+        """Time for which the one who asks about its waits has used it."""
 
     def add(self, since: float, until: float, holder: Any) -> None:
         """See :meth:`OccupancyLog.add`."""
@@ -81,7 +81,7 @@ class BusLog(OccupancyLog):
 
 
 class PseudoChannel(ArbitratedServer):
-    """The data bus of one pseudo-channel: a part of its slice, in the graph as ``node``."""
+    """The data bus of one pseudo-channel: a part of its slice, ``node`` in the graph."""
 
     def __init__(self, node: Node, place: int) -> None:
         super().__init__(node.id)
@@ -105,5 +105,5 @@ class PseudoChannel(ArbitratedServer):
         return time
 
     def forget_until(self, oldest: float) -> None:
-        """Nobody stands here who came before ``oldest``."""
+        """Forget runs before ``oldest``: nobody who came earlier still waits here."""
         self.bus.forget_until(oldest)

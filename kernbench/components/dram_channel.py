@@ -21,7 +21,7 @@ _COLUMN, _ACTIVATE, _PRECHARGE, _CLOSE_ALL, _REFRESH = 1, 2, 3, 4, 5
 
 
 class DramChannel(DramCommands):
-    """One channel: pseudo-channels with buses of data of their own, and command buses that they share."""
+    """One channel: pseudo-channels with their own data buses and shared command buses."""
 
     def advance(self, to: int) -> int:
         """Issue all commands up to tick ``to``; returns the tick of the next, ``FAR`` where nothing waits."""
@@ -119,7 +119,7 @@ class DramChannel(DramCommands):
             self.on = row_on
 
     def choose_refresh(self, pseudo: Pseudo) -> None:
-        """A refresh of ``pseudo`` is due: close what is open there, then refresh."""
+        """Plan the refresh of ``pseudo`` that is due: close open rows, then refresh."""
         if self.single:
             bank = pseudo.banks[pseudo.next_bank]
             if bank.row >= 0:
@@ -148,7 +148,7 @@ class DramChannel(DramCommands):
             self.on = pseudo
 
     def issue(self) -> None:
-        """Issue the command that was chosen."""
+        """Issue the chosen command."""
         at = self.at
         what = self.what
         if what == _COLUMN:
@@ -165,7 +165,7 @@ class DramChannel(DramCommands):
             self.refresh(self.on, at)
 
     def rest(self, to: int) -> None:
-        """Nothing waits: carry out the refreshes up to tick ``to``. Of many only the last ones matter."""
+        """Issue the refreshes up to tick ``to`` while nothing waits. Of many, only the last ones matter."""
         if self.next_refresh > to and not self.due:
             return
         many = (to - self.next_refresh) // self.period - 2 * len(self.banks)

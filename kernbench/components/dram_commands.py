@@ -12,21 +12,21 @@ _HIT, _MISS, _CONFLICT = HIT, MISS, CONFLICT
 
 
 class DramCommands(DramWindow):
-    """A channel that carries out commands; which is next is not its concern.
+    """Executes commands; a subclass chooses them.
 
-    A subclass is told of what is served by :meth:`served`, and of commands by ``log``.
+    :meth:`served` is called for each column served, and ``log`` gets the commands.
     """
 
     def served(self, burst: Burst, at: int) -> None:
-        """A column of ``burst`` is issued at tick ``at``; ``burst.found`` says how it found its row."""
+        """Called when a column of ``burst`` is issued at tick ``at``; ``burst.found`` tells hit from miss."""
         raise NotImplementedError
 
     def rising(self, at: int) -> int:
-        """The first rising edge from ``at`` on: with half cycles, odd ticks are."""
+        """The first rising edge from ``at`` on; with half cycles these are the odd ticks."""
         return at | 1 if self.halves else at
 
     def column_at(self, burst: Burst) -> int:
-        """When its next column may be read or written."""
+        """Earliest tick at which its next column may be read or written."""
         bank = burst.bank
         pseudo = bank.pseudo
         group = bank.group
@@ -40,7 +40,7 @@ class DramCommands(DramWindow):
         return at | 1 if self.halves else at
 
     def activate_at(self, bank: Bank) -> int:
-        """When a row of ``bank`` may be opened."""
+        """Earliest tick at which a row of ``bank`` may be opened."""
         pseudo = bank.pseudo
         at = max(bank.act, bank.group.act, pseudo.act)
         at = max(at, pseudo.act4 + self.faw)
@@ -92,7 +92,7 @@ class DramCommands(DramWindow):
         self.note(at, "ACT", pseudo, bank, burst.row)
 
     def precharge(self, burst: Burst, at: int) -> None:
-        """Close the row that is open where ``burst`` wants another."""
+        """Close the open row of the bank in which ``burst`` needs another."""
         bank = burst.bank
         pseudo = bank.pseudo
         if not burst.begun:
@@ -155,7 +155,7 @@ class DramCommands(DramWindow):
         self.served(burst, at)
 
     def close_if_done(self, bank: Bank) -> None:
-        """With closed pages: where nothing in the window wants the row, it is closed (auto-precharge)."""
+        """With closed pages: close the row if nothing in the window needs it (auto-precharge)."""
         if bank.active is not None:
             return
         for burst in bank.reads:
@@ -169,7 +169,7 @@ class DramCommands(DramWindow):
         self.close(bank, bank.pre)
 
     def close(self, bank: Bank, at: int) -> None:
-        """The row of ``bank`` is closed by a precharge at tick ``at``."""
+        """Note that a precharge at tick ``at`` closes the row of ``bank``."""
         t = self.t
         pseudo = bank.pseudo
         bank.row = -1
@@ -180,7 +180,7 @@ class DramCommands(DramWindow):
         pseudo.open -= 1
 
     def fall_due(self) -> None:
-        """A refresh of each pseudo-channel falls due."""
+        """Note that a refresh of each pseudo-channel is due."""
         self.now = max(self.now, self.next_refresh)
         self.next_refresh += self.period
         for pseudo in self.pseudos:
@@ -220,13 +220,13 @@ class DramCommands(DramWindow):
         self.note(at, "REF", pseudo, None, -1)
 
     def paired(self, at: int, pseudo: Pseudo, bank: Bank | None) -> None:
-        """A row command begins on a rising edge: what may follow on the falling edge of it depends on it."""
+        """Note a row command on a rising edge; it limits what may follow on the falling edge."""
         if self.halves and at & 1:
             self.pair_at = self.row_free
             self.pair_pseudo = pseudo
             self.pair_bank = bank
 
     def note(self, at: int, command: str, pseudo: Pseudo, bank: Bank | None, row: int) -> None:
-        """Note a command where that is wanted."""
+        """Log a command, if there is a log."""
         if self.log is not None:
             self.log.append((at, command, pseudo.number, -1 if bank is None else bank.number, row))

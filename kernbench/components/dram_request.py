@@ -16,11 +16,11 @@ class MemoryRequest:
     def __init__(self, packet: Packet, answer: Any, channels: int) -> None:
         self.packet = packet
         self.answer = answer
-        """The data that go back, for a read."""
+        """For a read, the data that go back."""
         self.last_in = 0.0
         self.begun = 0.0
         self.inside = 0.0
-        """When the last flit so far came, was served at the entry, and stood at the array."""
+        """When the latest flit arrived, was served at the entry, and was at the array."""
         flits = (answer if answer is not None else packet).last + 1
         self.parts: list[Any] = [None] * flits
         self.unserved = flits
@@ -29,12 +29,12 @@ class MemoryRequest:
         self.done = 0.0
         self.issued = 0.0
         self.by: Any = None
-        """Of the part that is done last: when its last command was issued, and at which pseudo-channel."""
+        """For the part that finishes last: when its last command was issued, and at which pseudo-channel."""
         self.states: list[Any] = [None] * channels
-        """By the pseudo-channel's place what it met there; None where it has no bytes."""
+        """By the index of a pseudo-channel, what it met there; None if it has no bytes there."""
 
     def wait_from(self, tick: int) -> None:
-        """Another flit has come at ``tick``: what held up those before it is of no account any more."""
+        """Take another flit, which arrives at ``tick``: delays of earlier flits no longer count."""
         for number in range(len(self.states)):
             state: ChannelState = self.states[number]
             if state is not None:
@@ -72,7 +72,7 @@ class ChannelState:
         self.row = 0
 
     def serve(self, burst: Burst, at: int, explained: bool) -> None:
-        """A column of ``burst`` is read or written at tick ``at``; ``explained`` says what it waited for."""
+        """Note a column of ``burst`` read or written at ``at``; ``explained`` says what it waited for."""
         found = burst.found
         if found == _HIT:
             self.hits += 1

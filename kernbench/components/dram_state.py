@@ -12,10 +12,10 @@ class Burst:
     """Bursts of a flit that lie in one row: ``count`` columns, a bit of ``mask`` for each, of ``part``."""
 
     def prepare(self, order: int, came: int, bank: Bank, row: int, mask: int, write: bool, part: Any) -> None:
-        """Make it one of a single column: not ``__init__``, whose call would cost as much as the rest."""
+        """Make it a burst of one column; not ``__init__``, whose call would cost as much as the rest."""
         self.order = order
         self.came = came
-        """When it came; later, when the window had room for it."""
+        """When it arrived; later, when the window had room for it."""
         self.bank = bank
         self.row = row
         self.mask = mask
@@ -27,7 +27,7 @@ class Burst:
         self.begun = False
         """Whether a command has been issued for it."""
         self.opened = 0
-        """When its row began to be opened, or another to be closed for it; of a hit nothing."""
+        """When its row began to be opened, or another closed for it; not set for a hit."""
         self.found = HIT
         """How the column that is served found its row: :data:`HIT`, :data:`MISS` or :data:`CONFLICT`."""
         self.behind: Any = None
@@ -53,13 +53,13 @@ class Bank:
         self.active: Any = None
         """The burst for which its row was opened, until it is served."""
         self.looked_for = 0
-        """What ``hit`` and ``miss`` are of: 1 the reads, 2 the writes, 0 neither: look again."""
+        """What ``hit`` and ``miss`` refer to: 1 reads, 2 writes, 0 neither (to be found again)."""
         self.hit: Any = None
         self.miss: Any = None
-        """The oldest burst that may go and has its row open, and the oldest one that has not."""
+        """The oldest burst that may go and whose row is open, and the oldest whose row is not."""
 
     def look(self, writing: bool) -> None:
-        """Find ``hit`` and ``miss`` among the writes or the reads. With no row open there is no hit."""
+        """Find ``hit`` and ``miss`` among the writes or the reads. Without an open row there is no hit."""
         self.hit = None
         self.miss = None
         for burst in self.writes if writing else self.reads:
@@ -103,21 +103,21 @@ class Pseudo:
         self.act2 = _NEVER
         self.act3 = _NEVER
         self.act4 = _NEVER
-        """The last four activates, the oldest last."""
+        """Ticks of the last four activates, oldest last."""
         self.active = 0
         """Banks with an active burst."""
         self.open = 0
         """Banks with an open row."""
         self.next_bank = 0
-        """The bank that is refreshed next, where single ones are."""
+        """The bank that is refreshed next, if banks are refreshed one at a time."""
         self.due_at = _NEVER
-        """When the refresh that is due here fell due."""
+        """When the pending refresh fell due."""
         self.refreshed: list[tuple[int, int, int, Bank | None]] = []
         """Refreshes: when due, issued and over, and the bank (None: all). The owner drops old ones."""
         self.hits = 0
         self.misses = 0
         self.conflicts = 0
-        """Columns whose row was open; whose bank was closed; whose bank had another row open."""
+        """Columns whose row was open, whose bank was closed, and whose bank had another row open."""
         self.refreshes = 0
 
     def held_up(self, since: int, until: int, bank: Bank) -> tuple[int, int]:

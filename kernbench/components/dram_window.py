@@ -18,7 +18,7 @@ _FAR = FAR
 
 
 class DramWindow(QueuedStep):
-    """What waits at a channel, and all that the channel remembers."""
+    """What waits at a channel, and the state of the channel."""
 
     def __init__(self, figures: dict[str, Any], tck_ns: float, pseudos: int) -> None:
         table = figures["timing"]
@@ -57,12 +57,12 @@ class DramWindow(QueuedStep):
         self.held_writes = 0
         self.read_banks: list[Bank] = []
         self.write_banks: list[Bank] = []
-        """Banks that have something in the window."""
+        """Banks with bursts in the window."""
         self.active: list[Burst] = []
         self.waiting: deque[Burst] = deque()
-        """What has come and is not in the window."""
+        """Bursts that have arrived and are not in the window yet."""
         self.due: deque[Pseudo] = deque()
-        """Pseudo-channels with a refresh that is due."""
+        """Pseudo-channels with a pending refresh."""
         self.now = 0
         self.col_free = 0
         self.row_free = 0
@@ -75,10 +75,10 @@ class DramWindow(QueuedStep):
         """The next command: its tick, kind, and burst or pseudo-channel."""
         self.ordered = 0
         self.log: list[tuple[Any, ...]] | None = None
-        """Where a test wants all commands noted: (tick, command, pseudo-channel, bank, row)."""
+        """For tests, all commands: (tick, command, pseudo-channel, bank, row)."""
 
     def add(self, came: int, bank: Bank, row: int, mask: int, write: bool, part: Any) -> Burst:
-        """A burst comes at tick ``came``, which never falls; others of its row and flit may join it."""
+        """Add a burst that arrives at tick ``came``, which never decreases; later ones may join it."""
         self.ordered += 1
         burst: Burst = Burst.__new__(Burst)
         burst.prepare(self.ordered, came, bank, row, mask, write, part)
@@ -86,13 +86,13 @@ class DramWindow(QueuedStep):
         return burst
 
     def has_room(self, burst: Burst) -> bool:
-        """Whether the window has room for ``burst``; an empty one has for any."""
+        """Whether the window has room for ``burst``; an empty window always has."""
         if burst.write:
             return self.writes + burst.count <= self.write_window or not self.writes
         return self.reads + burst.count <= self.read_window or not self.reads
 
     def admit(self) -> None:
-        """Let into the window what has come and has room there, in order of arrival."""
+        """Move bursts that have arrived into the window while it has room, in order of arrival."""
         while self.waiting:
             burst: Burst = self.waiting[0]
             if burst.came > self.now or not self.has_room(burst):
@@ -102,7 +102,7 @@ class DramWindow(QueuedStep):
             self.enter(burst)
 
     def enter(self, burst: Burst) -> None:
-        """``burst`` is in the window, behind all that reads what it writes, or writes what it reads."""
+        """Put ``burst`` into the window, behind those that read what it writes, or write what it reads."""
         bank = burst.bank
         bank.looked_for = 0
         active: Burst = bank.active
@@ -128,7 +128,7 @@ class DramWindow(QueuedStep):
             bank.reads.append(burst)
 
     def leave(self, burst: Burst) -> None:
-        """``burst`` is no longer in the window: its last column is served, or it is active."""
+        """Take ``burst`` out of the window: its last column is served, or it is active."""
         bank = burst.bank
         bank.looked_for = 0
         if burst.write:
@@ -143,7 +143,7 @@ class DramWindow(QueuedStep):
                 self.read_banks.remove(bank)
 
     def free_those_behind(self, burst: Burst) -> None:
-        """``burst`` has been served: what was behind it may go."""
+        """Release what waited behind ``burst``, which has been served."""
         bank = burst.bank
         bank.looked_for = 0
         for other in bank.reads if burst.write else bank.writes:

@@ -28,17 +28,17 @@ class FanOut(Component, ABC):
 
     @abstractmethod
     def below(self, message: LaunchMessage) -> list[tuple[str, LaunchMessage]]:
-        """Components that get a share of a launch, and their shares."""
+        """The components that get a share of a launch, with their shares."""
 
     @abstractmethod
     def split(self, message: SetupMessage) -> list[tuple[str, SetupMessage]]:
-        """Components that get a share of a setup message, and their shares."""
+        """The components that get a share of a setup message, with their shares."""
 
     def before_launch(self, message: LaunchMessage) -> None:
         """Called before a launch is passed on."""
 
     def receive(self, packet: Packet) -> None:
-        """A launch or setup from above, or an answer from below."""
+        """Receive a launch or setup from above, or an answer from below."""
         transaction = packet.transaction
         self.system.end(transaction)
         message = transaction.message
@@ -64,7 +64,7 @@ class FanOut(Component, ABC):
                 )
 
     def waiting(self) -> list[str]:
-        """Launches with answers missing."""
+        """Launches whose answers are not complete."""
         return [
             f"{self.resource} waits for {missing} answer{'' if missing == 1 else 's'} "
             f"to {self._launches[i][0].correlation_id}"

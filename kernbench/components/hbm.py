@@ -31,7 +31,7 @@ class HbmSlice(Memory):
     def __init__(self, node: Node, system: System) -> None:
         super().__init__(node, system)
         self.channels: list[Any] = []
-        """Its pseudo-channels: parts of it that are in the graph, with their use counted by themselves."""
+        """Its pseudo-channels: parts in the graph, each with its own use."""
         for edge in system.graph.out_edges(node.id, "CONTAINS"):
             part = system.graph.node(edge.target)
             if part.properties["kind"] == "pseudo_channel":
@@ -42,11 +42,11 @@ class HbmSlice(Memory):
         self.mask = len(self.channels) - 1
         self.flit_bytes = system.flit_bytes
         self.period = len(self.channels) << self.shift
-        """Addresses so far apart are dealt alike, bytes."""
+        """Period of the mapping of addresses to channels, bytes."""
         self.burst_ns = self.integer("burst_bytes") / self.number("channel_gbs")
         """Time that a channel takes for a burst, ns."""
         self.penalty_ns = self.number("switch_penalty_ns")
-        """Time that it takes to change between reading and writing, ns."""
+        """Time to change between reading and writing, ns."""
         HbmSlice.reset(self)
 
     def reset(self) -> None:
@@ -55,7 +55,7 @@ class HbmSlice(Memory):
         self.entry_busy_ns = 0.0
         self.channels_busy = Doubles().sized(len(self.channels))
         self.directions = Doubles().sized(len(self.channels))
-        """Of the last burst of each: 1 for a write, -1 for a read, 0 before the first."""
+        """Direction of each channel's last burst: 1 write, -1 read, 0 before the first."""
         self.stale = False
 
     def wired(self) -> None:
@@ -107,7 +107,7 @@ class HbmSlice(Memory):
         return (address >> self.shift) & self.mask
 
     def burst(self, packet: Packet, flit: int, time: float, writing: bool) -> float:
-        """When the channel of a flit, which is then ``by``, has served it."""
+        """When the channel of a flit has served it; sets ``by`` to that channel."""
         transaction = packet.transaction
         if transaction.gathered is not None:
             return self.bursts(packet, flit, time, writing)
@@ -129,7 +129,7 @@ class HbmSlice(Memory):
         return done
 
     def bursts(self, packet: Packet, flit: int, time: float, writing: bool) -> float:
-        """As :meth:`burst`, of a flit of many runs: when the last of its bursts is served."""
+        """Like :meth:`burst` for a flit of many runs: when the last of its bursts is served."""
         transaction = packet.transaction
         gathered: Gathered = transaction.gathered
         places, ends = gathered.places, gathered.ends
@@ -149,7 +149,7 @@ class HbmSlice(Memory):
         return last
 
     def serve(self, index: int, transaction: Transaction, time: float, writing: bool) -> float:
-        """When channel ``index`` has served a burst that stands there from ``time`` on."""
+        """When channel ``index`` has served a burst that arrives there at ``time``."""
         channel: Server = self.channels[index]
         duration = self.burst_ns
         direction = 1.0 if writing else -1.0
@@ -163,7 +163,7 @@ class HbmSlice(Memory):
         return done
 
     def dealt_runs(self, runs: Runs, channel: int) -> dict[int, int]:
-        """As :meth:`dealt`, of many runs."""
+        """Like :meth:`dealt`, for many runs."""
         gathered = self.gather(runs, channel)
         found: dict[int, int] = {}
         for place, size in zip(gathered.places, gathered.sizes, strict=True):

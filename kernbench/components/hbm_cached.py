@@ -32,7 +32,7 @@ class CacheLine:
         self.dirty = [False] * bursts
         """Which bursts are newer than memory."""
         self.again = again
-        """Whether it had been there before and was evicted."""
+        """Whether the line had been cached before and was evicted."""
         self.room_ns = 0.0
         """When the line that it replaces has been written back, ns."""
         self.room_by: Any = None
@@ -48,7 +48,7 @@ class CacheUse:
         self.misses = 0
         """Bursts read that were fetched from memory."""
         self.again = 0
-        """Of these, bursts of lines that had been evicted before."""
+        """Those of ``misses`` whose lines had been evicted before."""
         self.merged = 0
         """Bursts read that were being fetched already."""
         self.writes = 0
@@ -129,14 +129,14 @@ class CachedSlice(HbmSlice):
         self.use = self.total = CacheUse()
         """Counts of the transaction that is served now, and of all."""
         self.served_by = Doubles().sized(len(self.channels))
-        """When each channel will have served what it was asked for in this step; 0 where that is nothing."""
+        """When each channel will have served what it was asked for in this step; 0 if nothing."""
         self.asked_bytes = Doubles().sized(len(self.channels))
-        """What for, bytes."""
+        """Bytes that each channel was asked for in this step."""
         self.asks = False
         self.dealt_rows = Words(3)
         """Bytes that a traced transaction had moved by a channel: its number, that of the channel, bytes."""
         self.outcomes = Words(11)
-        """Of each transaction that was traced here: see :meth:`depart`."""
+        """Outcomes of each traced transaction: see :meth:`depart`."""
 
     @property
     def busy_ns(self) -> float:
@@ -202,7 +202,7 @@ class CachedSlice(HbmSlice):
         self.system.fabric.stream(answer, times)
 
     def burst(self, packet: Packet, flit: int, time: float, writing: bool) -> float:
-        """When a flit is served, ``by`` the cache or by the channel that it waited for."""
+        """When a flit is served; ``by`` is the cache or the channel that it waited for."""
         transaction = packet.transaction
         gathered: Any = transaction.gathered
         if gathered is None:
@@ -275,7 +275,7 @@ class CachedSlice(HbmSlice):
         return done
 
     def find(self, number: int, transaction: Transaction, time: float) -> CacheLine:
-        """The line of that number, now the most recently used; a new one if it was not there."""
+        """The line of that number, now the most recently used; a new one if it was not cached."""
         line: Any = self.recent
         if line is not None and line.number == number:
             return line  # type: ignore[no-any-return]

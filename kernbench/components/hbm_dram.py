@@ -41,7 +41,7 @@ class SliceChannel(DramChannel):
         self.count = 0
 
     def arm(self, tick: int) -> None:
-        """Commands from ``tick`` on are waiting: come back before the data of the first one are through."""
+        """Schedule a return in time for the commands that wait from ``tick`` on."""
         clock = self.slice.clock
         due = (tick + self.lag) * self.tick_ns
         if due < clock.time:
@@ -51,7 +51,7 @@ class SliceChannel(DramChannel):
             clock.step_at(due, self, 0)
 
     def go(self, number: int) -> None:
-        """Data may be through: issue what there was to be issued by now."""
+        """Issue the commands that are due by now; data may have been transferred."""
         now = self.slice.clock.time
         if now != self.due_ns:
             return  # it was asked to come back earlier, and has
@@ -84,7 +84,7 @@ class SliceChannel(DramChannel):
             self.slice.part_done(part)
 
     def forget(self) -> None:
-        """Forget who held the buses before the oldest of those that stand here came."""
+        """Forget who held the buses before the oldest waiting message arrived."""
         self.count = 0
         oldest = self.now * self.tick_ns
         if self.waiting:
@@ -141,7 +141,7 @@ class DramSlice(HbmSlice):
             for i in range(0, len(self.channels), self.width)
         ]
         self.outcomes = Words(8)
-        """Of each transaction that was traced here and each pseudo-channel of it: see :meth:`note_rows`."""
+        """Outcomes of each traced transaction at each of its pseudo-channels: see :meth:`note_rows`."""
 
     def request(self, packet: Packet, flit: int, time: float, begun: float, inside: float) -> None:
         """See :meth:`Memory.request`."""
@@ -172,7 +172,7 @@ class DramSlice(HbmSlice):
         return Gathered(runs, (bursts.places + first).tolist(), bursts)
 
     def submit(self, asked: MemoryRequest, packet: Packet, flit: int, time: float, write: bool) -> None:
-        """A flit stands at the array at ``time``: ask its channel for the bursts that it touches."""
+        """Ask the channel for the bursts of a flit that reaches the array at ``time``."""
         part = FlitRequest(asked, flit)
         asked.parts[flit] = part
         came = ceil(time / self.tick_ns - 1e-6)
@@ -223,7 +223,7 @@ class DramSlice(HbmSlice):
             at += 1
 
     def _split(self, line: int) -> tuple[int, int]:
-        """Which channel has the burst number ``line`` of the slice, and which burst it is there."""
+        """The channel of burst number ``line`` of the slice, and the burst's number in that channel."""
         shift = self.shift - self.burst_shift
         inner = ((line >> shift >> self.channel_bits) << shift) | (line & ((1 << shift) - 1))
         return (line >> shift) & self.channel_mask, inner
@@ -244,7 +244,7 @@ class DramSlice(HbmSlice):
         return self._dealt(gathered.places, gathered.sizes)
 
     def _dealt(self, lines: Sequence[int], sizes: Sequence[int]) -> dict[int, int]:
-        """The bytes of each channel, of so many at each burst."""
+        """Bytes of each channel, given the bytes of each burst."""
         found: dict[int, int] = {}
         for line, size in zip(lines, sizes, strict=True):
             index, inner = self._split(line)
@@ -254,7 +254,7 @@ class DramSlice(HbmSlice):
         return found
 
     def part_done(self, part: FlitRequest) -> None:
-        """All bursts of a flit are issued: when it is served is known."""
+        """Called when all bursts of a flit are issued, so that the time of its service is known."""
         asked = part.asked
         asked.unserved -= 1
         if part.done > asked.done:
@@ -285,7 +285,7 @@ class DramSlice(HbmSlice):
         answer.done = ready
 
     def over(self, asked: MemoryRequest) -> None:
-        """The last flit is served: note the hop and who held it up."""
+        """Called when the last flit is served: note the hop and who delayed it."""
         server = asked.by
         if asked.issued > asked.inside:
             state: ChannelState = asked.states[server.place]
@@ -325,7 +325,7 @@ class DramSlice(HbmSlice):
             rows.number(refresh)
 
     def counted(self) -> list[tuple[int, int, int, int, int]]:
-        """Of each pseudo-channel that was used: index, hits, misses, conflicts and refreshes so far."""
+        """For each used pseudo-channel: index, hits, misses, conflicts and refreshes so far."""
         now = int(self.clock.time / self.tick_ns + 1e-6)
         found = []
         for channel in self.dram:

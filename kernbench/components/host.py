@@ -19,7 +19,7 @@ from kernbench.topology.places import places
 
 
 class Host(Component):
-    """Submits what the runtime asks for and takes the answers."""
+    """Submits the runtime's requests and takes the answers."""
 
     def wired(self) -> None:
         """Find the IO CPUs of every SIP."""
@@ -97,7 +97,7 @@ class Host(Component):
         *,
         install: bool,
     ) -> None:
-        """Send map or unmap entries down the tree of one SIP; every MMU answers by being done."""
+        """Send map or unmap entries down the tree of one SIP; every MMU answers when it is done."""
         request.open = len(pes)
         if not pes:
             request.part_done(self.clock.now)
@@ -112,7 +112,7 @@ class Host(Component):
         *,
         install: bool,
     ) -> None:
-        """Send directions of queues down the tree of one SIP; every PE_IPCQ answers by being done."""
+        """Send directions of queues down the tree of one SIP; every PE_IPCQ answers when it is done."""
         request.open = len(rings)
         self._set_up(sip, QueueMessage(request, rings, install))
 
@@ -140,7 +140,7 @@ class Host(Component):
             self.post("launch", io_cpu, Traffic.COMMAND, message)
 
     def receive(self, packet: Packet) -> None:
-        """An acknowledgement, the data of a read, or the end of a SIP's share of a launch."""
+        """Receive an acknowledgement, the data of a read, or the end of a SIP's share of a launch."""
         transaction = packet.transaction
         self.system.end(transaction)
         message = transaction.message

@@ -15,7 +15,7 @@ class IoCpu(FanOut):
     """Commands for one SIP (ADR-0036)."""
 
     def before_launch(self, message: LaunchMessage) -> None:
-        """Stamp the start: when the last PE that it starts has its launch, if nothing is in the way."""
+        """Set the common start: when the last of its PEs has its launch, on an otherwise idle machine."""
         path, sip, launch = self.system.path, self.location[0], message.launch
         legs, found = [], places(self.system.graph)
         for cube, (m_cpu, _) in zip(message.cubes, self.below(message), strict=True):
@@ -30,7 +30,7 @@ class IoCpu(FanOut):
         return [(found.part("m_cpu", sip, cube), replace(message, cubes=(cube,))) for cube in message.cubes]
 
     def split(self, message: SetupMessage) -> list[tuple[str, SetupMessage]]:
-        """One share a cube."""
+        """One share for each cube."""
         sip, found = self.location[0], places(self.system.graph)
         cubes = sorted({cube for cube, _ in message.pes})
         return [

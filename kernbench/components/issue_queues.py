@@ -29,7 +29,7 @@ class IssueQueues:
         self._closed = False
 
     def put(self, command: c.Ahead) -> None:
-        """Take a command; what takes no time is done as soon as its operands are there."""
+        """Take a command; one that takes no time is done as soon as its operands are available."""
         asked = command.command
         if isinstance(asked, c.Define):
             self._define(command)
@@ -52,7 +52,7 @@ class IssueQueues:
             queue.clear()
 
     def waiting(self) -> list[str]:
-        """The heads of the queues, which wait."""
+        """The heads of the queues, which are waiting."""
         heads = [queue[0] for queue in (self._loads, self._stores, self._compute) if queue]
         return [f"tl.{head.op.name} ({head.op.source}) waits for its operands" for head in heads]
 
@@ -66,7 +66,7 @@ class IssueQueues:
             command.completion.complete()
 
     def _pump(self, queue: Queue, by: int) -> None:
-        """Issue from the head what has its operands; the end of operation ``by`` has let it go."""
+        """Issue the heads that have their operands, released by the end of operation ``by``."""
         while queue:
             command = queue[0]
             for awaited in command.after:

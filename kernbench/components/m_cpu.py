@@ -36,7 +36,7 @@ class MCpu(FanOut):
         self.dma.submit(job)
 
     def receive(self, packet: Packet) -> None:
-        """A command, an answer to one, or the answer to a transfer of the DMA."""
+        """Receive a command, an answer to one, or the answer to a transfer of the DMA."""
         transaction = packet.transaction
         if transaction.message is None and transaction.src == self.resource:
             self.system.end(transaction)
@@ -44,7 +44,7 @@ class MCpu(FanOut):
             super().receive(packet)
 
     def waiting(self) -> list[str]:
-        """Launches and transfers with answers missing."""
+        """Launches and transfers whose answers are not complete."""
         return [*super().waiting(), *self.dma.waiting()]
 
     def below(self, message: LaunchMessage) -> list[tuple[str, LaunchMessage]]:
@@ -54,7 +54,7 @@ class MCpu(FanOut):
         return [(found.part("pe_cpu", sip, cube, pe), message) for pe in pes]
 
     def split(self, message: SetupMessage) -> list[tuple[str, SetupMessage]]:
-        """One share a PE: for the part that translates there, or for its queues."""
+        """One share for each PE: for its translator, or for its queues."""
         sip, found = self.location[0], places(self.system.graph)
         part = TRANSLATORS[str(self.system.graph.properties["address_model"])]
         if isinstance(message, QueueMessage):

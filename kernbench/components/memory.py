@@ -28,14 +28,14 @@ class Memory(Component):
 
     takes_flits = True
     filled_in = ("commit", "fetch")
-    """Methods that a subclass has to define."""
+    """Methods that a subclass must define."""
 
     def __init__(self, node: Node, system: System) -> None:
         super().__init__(node, system)
         self.entry_ns = self.overhead_ns
         """Time before a transaction's first flit is at the array, ns; 0 where the array charges it."""
         self.access_ns = float(node.properties.get("access_ns", 0.0))
-        """Time from the array to the door and back, ns: of every flit, and nobody else waits for it."""
+        """Latency from the entry to the array and back, ns, of every flit; it delays no other flit."""
         Memory.reset(self)
 
     def reset(self) -> None:
@@ -48,7 +48,7 @@ class Memory(Component):
         return Gathered(runs, [])
 
     def entry(self, packet: Packet) -> float:
-        """What ``packet`` pays before it is at the array, ns."""
+        """Time that ``packet`` takes to reach the array, ns."""
         if not packet.pays:
             return 0.0
         ns = self.entry_ns
@@ -59,15 +59,15 @@ class Memory(Component):
         return ns
 
     def commit(self, packet: Packet, flit: int, time: float) -> tuple[float, Server]:
-        """A written flit stands at the array at ``time``: when it is committed, and by which server."""
+        """When a written flit that reaches the array at ``time`` is committed, and by which server."""
         raise NotImplementedError
 
     def fetch(self, packet: Packet, flit: int, time: float) -> tuple[float, Server]:
-        """A flit of the answer is asked for at ``time``: when it is ready to leave, and by which server."""
+        """When a flit of the answer that is requested at ``time`` is ready to leave, and by which server."""
         raise NotImplementedError
 
     def served(self, packet: Packet, flit: int, time: float, writing: bool) -> float:
-        """When a flit at the array at ``time`` is committed or fetched; ``by`` is by which server."""
+        """When a flit at the array at ``time`` is committed or fetched; ``by`` is the server."""
         if writing:
             done, self.by = self.commit(packet, flit, time)
         else:
@@ -77,7 +77,7 @@ class Memory(Component):
         return done
 
     def receive_flit(self, packet: Packet, flit: int, time: float) -> None:
-        """A flit of a write, or a read command (one flit of 0 bytes)."""
+        """Take a flit of a write, or a read command (one flit of 0 bytes)."""
         if flit == 0:
             hop = packet.path.hops
             self.arrive(time)
@@ -91,7 +91,7 @@ class Memory(Component):
             self.request(packet, flit, time, inside, inside)
 
     def request(self, packet: Packet, flit: int, time: float, begun: float, inside: float) -> None:
-        """A flit that came at ``time``, served at the entry from ``begun`` on, is at the array ``inside``."""
+        """Take a flit that came at ``time``, began service at ``begun`` and is at the array at ``inside``."""
         transaction = packet.transaction
         if not transaction.is_write:
             self.read(packet, time, begun, inside)
@@ -106,7 +106,7 @@ class Memory(Component):
             self.system.fabric.answer_at(done + self.access_ns, packet)
 
     def answer(self, packet: Packet) -> None:
-        """A write is committed: acknowledge it."""
+        """Acknowledge a write that is committed."""
         transaction = packet.transaction
         if transaction.on_served is not None:
             transaction.on_served()

@@ -49,30 +49,30 @@ class Token(PortAccess):
         """The composite that it is a tile of (of the scheduler's class)."""
         self.index = 0
         self.previous: tuple[int, ...] = ()
-        """Ids of the operations of the stage before; none at first."""
+        """Ids of the operations of the previous stage; none at first."""
         self.fed_by: tuple[int, ...] = ()
-        """Ids of the last operations of the tile whose end made room for it; none when there was room."""
+        """Ids of the last operations of the tile whose end made room for it; none if there was room."""
         self.launch = parent.launch
         self.at: PeComponent | None = None
-        """The component that carries out its stage."""
+        """The component that executes its stage."""
         self.record: Op | None = None
-        """The operation of its stage; None where nobody looks at that, and it is a row alone."""
+        """The operation of its stage; None if no instrument looks at it and it is only a row."""
         self.number = -1
         """Its number."""
         self.after: tuple[int, ...] = ()
-        """Operations that it waited for, if it is a row alone."""
+        """Operations that it waited for, if it is only a row."""
         self.slot = -1
         """The operation that held the compute slot before it; -1 for none."""
         self.ready = self.begun = self.overhead = 0.0
-        """When it came, and when it began to be served for how long, ns."""
+        """When it arrived, when its service began, and how long that took, ns."""
 
     @property
     def stage(self) -> Stage:
-        """The stage that it is in."""
+        """Its current stage."""
         return self.plan.stages[self.index]
 
     def go(self, number: int) -> None:
-        """A step of its stage is due."""
+        """Carry out a step of its stage that is due."""
         if number == THROUGH:
             PortAccess.go(self, number)
         else:
@@ -86,7 +86,7 @@ class Token(PortAccess):
 
 
 def held_by(slot: Server) -> int:
-    """The operation that has a compute slot last; -1 for none."""
+    """The last operation in a compute slot; -1 for none."""
     holder = slot.holder
     if isinstance(holder, Token):
         return holder.number
@@ -109,9 +109,9 @@ class PeComponent(Component):
         self._own = is_users_class(type(self))
         graph, pe = system.graph, node.id.rpartition(".")[0]
         self.of_pe = graph.node(pe).properties if pe in graph else {}
-        """What its PE says of itself as a whole."""
+        """Properties of its PE as a whole."""
         self.in_registers = self.of_pe.get("operands") == "registers"
-        """Operands do not pass the TCM, but for those of products."""
+        """Whether operands are in registers, so that only those of products pass the TCM."""
 
     def sibling(self, part: str) -> Component:
         """The component ``part`` of the same PE, for instance ``"pe_mmu"``."""
@@ -126,15 +126,15 @@ class PeComponent(Component):
         raise TypeError(f"'{self.resource}' has no pipeline stage {token.stage.kind}")
 
     def go_on(self, token: Token) -> None:
-        """Go on with a token that waits here for a time, or for the TCM."""
+        """Continue with a token that waited here for a time, or for the TCM."""
         raise NotImplementedError
 
     def token_over(self, token: Token) -> None:
-        """The last stage of a token is over; told to who has begun it."""
+        """Called on the component that started a token when the token's last stage is over."""
         raise NotImplementedError
 
     def begin_stage(self, token: Token) -> None:
-        """A token's stage begins here: number its operation, and make its record if somebody looks at it."""
+        """Begin a token's stage: number its operation, and make its record if an instrument looks at it."""
         stage = token.plan.stages[token.index]
         token.at = self
         token.slot = -1
@@ -150,7 +150,7 @@ class PeComponent(Component):
         token.previous = (number,)
 
     def end_stage(self, token: Token, t_ready: float, t_start: float, t_end: float) -> None:
-        """It is over: note it."""
+        """End a token's stage: note it."""
         op = token.record
         if op is not None:
             self.finish(op, t_ready, t_start, t_end)
@@ -213,7 +213,7 @@ class PeComponent(Component):
         return op
 
     def pass_on(self, token: Token) -> None:
-        """The token's stage here is over: on to the next, or done."""
+        """Pass the token on to its next stage, or finish it."""
         stages = token.plan.stages
         index = token.index + 1
         token.index = index
@@ -236,7 +236,7 @@ class PeComponent(Component):
             self.hand(following, token)
 
     def part_of(self, stage: Stage) -> PeComponent:
-        """The sibling that carries out ``stage``."""
+        """The sibling that executes ``stage``."""
         found = self._of_stage.get(stage.kind)
         if found is None:
             part = self.sibling(stage.part)
@@ -276,7 +276,7 @@ class PeComponent(Component):
         return across if across > now and link.bw_gbs < gbs else now
 
     def _through_tcm(self, stage: Stage) -> int:
-        """Bytes of a FETCH or STORE that pass the TCM."""
+        """Bytes of a FETCH or STORE that pass through the TCM."""
         return stage.nbytes - stage.registers if self.in_registers else stage.nbytes
 
     def _between(self, following: Component, write: bool) -> tuple[Link, float]:

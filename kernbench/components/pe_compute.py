@@ -20,12 +20,12 @@ class ComputeEngine(PeComponent):
     """An engine that works in the PE's compute slot. Subclasses say how long a stage takes."""
 
     filled_in = ("duration_ns",)
-    """Methods that a subclass has to define."""
+    """Methods that a subclass must define."""
 
     def __init__(self, node: Node, system: System) -> None:
         super().__init__(node, system)
         self.slot = Server(f"{node.id}#slot")
-        """The slot; with one for both, MATH shares GEMM's."""
+        """The compute slot; if there is only one, MATH shares GEMM's."""
         self.parts = [self.slot]
 
     def servers(self) -> Iterator[Server]:
@@ -37,7 +37,7 @@ class ComputeEngine(PeComponent):
         raise NotImplementedError
 
     def latency_ns(self, stage: Stage) -> float:
-        """How much later than the slot is free the result is there, ns."""
+        """Latency from the time the slot is free until the result is available, ns."""
         return 0.0
 
     def accept(self, token: Token) -> None:
@@ -63,7 +63,7 @@ class ComputeEngine(PeComponent):
         self.clock.step_at(end, token, 0)
 
     def go_on(self, token: Token) -> None:
-        """Its time in the slot is over, and its latency."""
+        """Called when its time in the slot and its latency are over."""
         self.end_stage(token, token.ready, token.begun, self.clock.time)
         self.pass_on(token)
 
@@ -89,10 +89,10 @@ class PeGemm(ComputeEngine):
         self.begin_launch(False)
 
     def begin_launch(self, on_all: bool) -> None:
-        """The PE begins a launch, which has work for all PEs of its package or not."""
+        """Called when the PE begins a launch, which may have work for all PEs of its package."""
         self._on_all = on_all
         self.slowed = 1.0
-        """How many times as long the engines' cycles are: the clock falls with the first product."""
+        """Factor by which the engines' cycles are longer; the clock falls with the first product."""
         self.multiplied = False
         """Whether the PE has begun a product in this launch."""
 

@@ -27,7 +27,7 @@ from kernbench.topology.places import places
 MAX_IDLE = 100_000
 """Operations that a kernel may issue at one instant; more of them are taken for an endless loop."""
 _MANY = 64
-"""Commands started, beyond which those that are over are let go of."""
+"""Number of commands started above which finished ones are forgotten."""
 
 
 class PeCpu(PeComponent):
@@ -53,23 +53,23 @@ class PeCpu(PeComponent):
         self._above = ""
         self._last_op = -1
         self._resumed_by = -1
-        """Id of the operation whose end let the kernel go on last; -1 when it was the launch."""
+        """Id of the operation whose end last resumed the kernel; -1 if it was the launch."""
         self._started: list[c.Completion] = []
-        """What the kernel does not wait for, composites and commands ahead, that may still be running."""
+        """Work in progress that the kernel does not wait for: composites and commands ahead."""
         self._ahead: dict[int, IssueQueues] = {}
         """The queues of a kernel that runs ahead, by thread."""
         self._epoch = 0
-        """Counts kernels begun and stopped: what was asked in an earlier epoch resumes no kernel."""
+        """Counts kernels begun and stopped: a completion from an earlier epoch resumes no kernel."""
         self._blocked: Op | None = None
-        """The command that the kernel waits for, while the scheduler has it carried out."""
+        """The command that the kernel waits for, while the scheduler executes it."""
         self._blocked_in = 0
-        """The epoch that it was given in."""
+        """The epoch in which it was issued."""
         self._sending = self._posted = False
-        """A send is being submitted; it was posted at once."""
+        """Whether a send is being submitted, and whether it was posted at once."""
         self._ending = False
-        """The kernel has been stopped, and what it had started is not over."""
+        """Whether the kernel has been stopped while work that it had started is still in progress."""
         self.failure: Exception | None = None
-        """How a kernel failed since the queues were set up, which it may have left with parts of messages."""
+        """How a kernel failed since the queues were set up; it may have left parts of messages there."""
 
     def wired(self) -> None:
         """Find the scheduler, the queues and the TCM's scratch region."""
@@ -89,7 +89,7 @@ class PeCpu(PeComponent):
         self._scratch = (int(tcm["scheduler_reserved_bytes"]), int(tcm["scratch_bytes"]))
 
     def receive(self, packet: Packet) -> None:
-        """A launch for this PE, or directions for its queues."""
+        """Receive a launch for this PE, or directions for its queues."""
         transaction = packet.transaction
         self.system.end(transaction)
         message: LaunchMessage | QueueMessage = transaction.message
@@ -112,7 +112,7 @@ class PeCpu(PeComponent):
             self.clock.call_at(launch.start_ns, self._release, launch, everyone)
 
     def _release(self, launch: Launch, everyone: list[Callable[[], None]]) -> None:
-        """All PEs of a launch begin, in order of location, at one instant."""
+        """Start all PEs of a launch at one instant, in order of location."""
         self.system.launch_started(launch, self.clock.time)
         for begin in everyone:
             begin()
@@ -188,7 +188,7 @@ class PeCpu(PeComponent):
         self._over()
 
     def _check(self, command: Command, kernel: c.RunningKernel) -> None:
-        """Refuse a command that the hardware could not carry out, in the name of the call that gave it."""
+        """Refuse a command that the hardware cannot execute; the error names the call that issued it."""
         try:
             command.check(self._scheduler, self._ipcq)
         except (AddressError, RoutingError, KernelError) as problem:
@@ -200,7 +200,7 @@ class PeCpu(PeComponent):
             raise KernelError(f"{subject} at {self.clock.time:g} ns: {at_call}", at_call) from problem
 
     def _failed(self, error: Exception) -> None:
-        """Stop the kernel; its launch ends when what it has started is over, and no longer uses memory."""
+        """Stop the kernel; its launch ends when the work that it has started no longer uses memory."""
         launch = self._launch
         assert launch is not None
         self._epoch += 1
@@ -224,24 +224,24 @@ class PeCpu(PeComponent):
         self._over_when_idle()
 
     def _cancel(self) -> None:
-        """Begin nothing more of what the kernel has asked for."""
+        """Start none of the commands that the kernel has queued."""
         self._ipcq.cancel()
         for queues in self._ahead.values():
             queues.close()
 
     def _over_when_idle(self) -> None:
-        """End the launch here as soon as what the kernel has started is over."""
+        """End the launch here as soon as all work that the kernel has started is over."""
         self._ending = True
         if self._after(self._started, self._idle) and self._blocked is None:
             self._over()
 
     def _idle(self) -> None:
-        """Something that a stopped kernel had started is over."""
+        """Called when work that a stopped kernel had started is over."""
         if self._ending:
             self._over_when_idle()
 
     def _resume(self, epoch: int) -> None:
-        """Go on with the kernel, if it still is the one of that time."""
+        """Resume the kernel, if its epoch has not changed."""
         if epoch == self._epoch:
             self._run()
 
@@ -252,7 +252,7 @@ class PeCpu(PeComponent):
     # -- how commands are carried out: see :class:`~kernbench.program.carriers.Pe` -----------------------
 
     def define(self, op: Op) -> bool:
-        """It is over at once."""
+        """The kernel goes on at once."""
         launch, now = self._launch, self.clock.time
         assert launch is not None
         op.launch = launch.id
@@ -315,14 +315,14 @@ class PeCpu(PeComponent):
         return True
 
     def _issue(self, command: c.Ahead) -> None:
-        """A queued command has its operands."""
+        """Called when a queued command has its operands."""
         if len(self._started) > _MANY:
             self._started = [one for one in self._started if not one.done]
         self._started.append(command.completion)
         self._hand_on(command.command, command.completion.complete)
 
     def _hand_on(self, command: Command, done: Callable[[], None]) -> None:
-        """Have the scheduler carry a command out."""
+        """Have the scheduler execute a command."""
         scheduler = self._scheduler
         if self._own or self.crossing(scheduler) > 0.0:
             self.forward(scheduler, self._submit, command, done)
@@ -331,7 +331,7 @@ class PeCpu(PeComponent):
             scheduler.submit(command, done)
 
     def _issued(self, op: Op) -> None:
-        """Note what ``op`` comes after."""
+        """Note which operations ``op`` depends on."""
         launch, last, resumed_by = self._launch, self._last_op, self._resumed_by
         assert launch is not None
         op.launch = launch.id
@@ -341,7 +341,7 @@ class PeCpu(PeComponent):
             op.after.append((resumed_by, "wait"))
 
     def _blocked_over(self) -> None:
-        """The command that the kernel waits for is over."""
+        """Called when the command that the kernel waits for is over."""
         op, self._blocked = self._blocked, None
         assert op is not None
         self._command_done(op, self._blocked_in)
@@ -354,7 +354,7 @@ class PeCpu(PeComponent):
             self._idle()
 
     def _sent(self, op: Op, epoch: int, by: int) -> None:
-        """A send is posted, because operation ``by`` is over; -1: at once."""
+        """Called when a send is posted, because operation ``by`` is over; -1 if at once."""
         if epoch != self._epoch:
             self._idle()
             return
@@ -384,7 +384,7 @@ class PeCpu(PeComponent):
         return not missing
 
     def _over(self) -> None:
-        """The kernel has ended: answer, and take the next launch."""
+        """Called when the kernel has ended: answer, and begin the next launch."""
         launch = self._launch
         assert launch is not None
         self.system.kernel_ended(launch, self.location)
@@ -401,7 +401,7 @@ class PeCpu(PeComponent):
         self._next()
 
     def abandon(self) -> None:
-        """The run is over: stop the kernel that is suspended here; no answer is sent."""
+        """Stop the kernel that is suspended here, because the run is over; no answer is sent."""
         self._epoch += 1
         if self._kernel is not None:
             self._kernel.close()
@@ -409,11 +409,11 @@ class PeCpu(PeComponent):
 
     @property
     def waits_for_queue(self) -> bool:
-        """Whether a kernel is here that has open sends or receives."""
+        """Whether a kernel with open sends or receives is here."""
         return self._kernel is not None and bool(self._ipcq.blocked())
 
     def starved_by(self) -> tuple[str, Exception] | None:
-        """A PE whose kernel has failed, and how, if this one's waits for a queue that only it could serve."""
+        """A PE whose kernel has failed, and how, if only that PE could end the waits of this one."""
         if self._kernel is None:
             return None
         for _, peers in self._ipcq.blocked():

@@ -29,7 +29,7 @@ class Transfers:
         self.left = left
 
     def one_done(self) -> None:
-        """One of them is over; with the last the tile goes on."""
+        """Called when one of them is over; after the last one the tile goes on."""
         self.left -= 1
         if not self.left:
             self.dma.pass_on(self.token)
@@ -49,13 +49,13 @@ class PeDma(PeComponent):
         self._issue_cycles = float(said("issue_load_cycles", 0.0))
         self._issue_bytes = float(said("issue_bytes_per_cycle", 0.0))
         self.issues = self._issue_cycles + self._issue_bytes > 0.0
-        """Whether loads of a kernel cost the PE time before they are under way."""
+        """Whether a kernel's loads cost the PE issue time."""
         self._rearrange_cycles = float(said("rearrange_cycles", 0.0))
         self._rearrange_bytes = float(said("rearrange_bytes_per_cycle", 0.0))
         self.rearranges = self._rearrange_cycles + self._rearrange_bytes > 0.0
-        """Whether stores do of a PE that has multiplied in its launch."""
+        """Whether stores do, on a PE that has multiplied in its launch."""
         self.issue_slot = Server(f"{node.id}#issue")
-        """What they take for that time."""
+        """The server that they occupy for that time."""
         self.queue_channel: QueueChannel | None = None
         """The third channel, for queues; opened by PE_IPCQ."""
 
@@ -119,7 +119,7 @@ class PeDma(PeComponent):
         return first.component == self._tcm_name
 
     def accept(self, token: Token) -> None:
-        """A DMA stage of a tile: its transfers in order, then on."""
+        """Carry out a DMA stage of a tile: its transfers in order, then pass the tile on."""
         stage = token.stage
         reading = stage.kind == "DMA_READ"
         kind = "dma_read" if reading else "dma_write"
@@ -130,7 +130,7 @@ class PeDma(PeComponent):
             self.submit(Job(op, kind, transfer.runs, moving.one_done, served))
 
     def issue(self, job: Job) -> None:
-        """Queue a kernel's load, from when the PE begins to issue it; it is not over before that is."""
+        """Queue a kernel's load, counted from when the PE begins to issue it."""
         start = self._take_slot(job, self._issue_cycles, self._issue_bytes)
         if start > self.clock.time:
             self.clock.call_at(start, self.submit, job)
@@ -168,7 +168,7 @@ class PeDma(PeComponent):
         self.dma.check(address, nbytes)
 
     def receive(self, packet: Packet) -> None:
-        """The data of a read, the acknowledgement of a write, or a message of a queue."""
+        """Receive the data of a read, the acknowledgement of a write, or a message of a queue."""
         if packet.transaction.message is None:
             hops = packet.path.hops
             link: Link = packet.path.links[hops - 1]
@@ -179,12 +179,12 @@ class PeDma(PeComponent):
             self.queue_channel.receive(packet)
 
     def waiting(self) -> list[str]:
-        """Transfers that are not answered."""
+        """Transfers that are not answered yet."""
         return self.dma.waiting()
 
 
 def _router_gbs(dma: str, system: System) -> float:
-    """What the links from a DMA to its router carry, GB/s."""
+    """Bandwidth of the links from a DMA engine to its router, GB/s."""
     out = system.graph.out_edges(dma, "LINK")
     return max(
         (float(e.properties["bw_gbs"]) for e in out if e.properties["kind"] == "pe_to_router"), default=inf

@@ -45,7 +45,7 @@ class PeFetchStore(PeComponent):
             self.go_on(token)
 
     def go_on(self, token: Token) -> None:
-        """The overhead is paid: ask for the TCM's port. Or the bytes are through."""
+        """Ask for the TCM's port once the overhead is paid, or finish once the bytes have passed."""
         stage = token.plan.stages[token.index]
         if token.got >= 0.0:
             self._moved(token, stage, token.got)
@@ -56,7 +56,7 @@ class PeFetchStore(PeComponent):
             self._tcm.access(self, token.record, self._through_tcm(stage), stage.kind == "STORE", moved)
 
     def _moved(self, token: Token, stage: Stage, start: float) -> None:
-        """The bytes are through; the port had them from ``start`` on."""
+        """Called when the bytes have passed the port, which took them from ``start`` on."""
         now = self.clock.time
         overhead = token.overhead
         self.count_use(stage.kind == "STORE", overhead + now - start)

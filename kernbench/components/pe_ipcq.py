@@ -29,7 +29,7 @@ from kernbench.topology.places import places
 
 
 class _Queue(NamedTuple):
-    """One direction, both ways."""
+    """One direction: its send and its receive side."""
 
     entry: RingEntry
     sending: Outgoing
@@ -109,12 +109,12 @@ class PeIpcq(PeComponent):
                 )
 
     def submit_send(self, command: Send, goes_on: GoesOn) -> None:
-        """Carry out ``command``; ``goes_on`` when it is posted."""
+        """Execute a send; call ``goes_on`` when it is posted."""
         sending = self._queues[command.direction].sending
         self._after_overhead(command.op, partial(self._sender.send, sending, command, goes_on))
 
     def submit_receive(self, command: Receive, done: Callable[[], None]) -> None:
-        """Carry out ``command``; ``done()`` when a blocking one is over (never for ``recv_async``)."""
+        """Execute a receive; call ``done()`` when a blocking one is over (never for ``recv_async``)."""
         self._after_overhead(command.op, partial(self._receiver.receive, command, done))
 
     def _after_overhead(self, op: Op, begin: Callable[[float], None]) -> None:
@@ -128,7 +128,7 @@ class PeIpcq(PeComponent):
     # -- what arrives -----------------------------------------------------------------------------------
 
     def credit_arrived(self, credit: QueueCredit, transaction: int) -> None:
-        """A credit is there: it belongs to the direction whose peer's ring it names."""
+        """Take a credit: it belongs to the direction whose peer's ring it names."""
         for queue in self._queues.values():
             if queue.entry.peer_address == credit.ring:
                 self._sender.credit_arrived(queue.sending, credit, transaction)
@@ -137,7 +137,7 @@ class PeIpcq(PeComponent):
             raise self._stray(f"a credit for ring {credit.ring:#x}")
 
     def token_arrived(self, token: QueueToken) -> None:
-        """A token is there: write it to its slot, in the ring that holds its address."""
+        """Take a token: write it to its slot, in the ring that holds its address."""
         for queue in self._queues.values():
             entry = queue.entry
             if entry.address <= token.address < entry.address + entry.nbytes:
@@ -149,9 +149,9 @@ class PeIpcq(PeComponent):
     # -- the end of a kernel, and of a run --------------------------------------------------------------
 
     def cancel(self) -> None:
-        """The PE's kernel was stopped: forget what it still waited for.
+        """Forget what the PE's kernel still waited for, because it was stopped.
 
-        Messages that are partly read or sent stay as they are: such queues must be set up anew.
+        Messages that are partly read or sent remain: such queues must be set up again.
         """
         self._receiver.cancel(_nothing)
         for queue in self._queues.values():
@@ -193,7 +193,7 @@ class PeIpcq(PeComponent):
         )
 
     def _peer(self, entry: RingEntry) -> str:
-        """The peer's name, and that it runs no kernel where that is so."""
+        """The peer's name, with a note if it runs no kernel."""
         found = places(self.system.graph)
         peer = found.pe(*entry.peer)
         busy = self.system.component(found.part("pe_cpu", *entry.peer)).waiting()
@@ -208,4 +208,4 @@ class PeIpcq(PeComponent):
 
 
 def _nothing() -> None:
-    """Stands in for the kernel that would go on, once that was stopped."""
+    """Called instead of the kernel, once that was stopped."""

@@ -32,9 +32,9 @@ class Pipeline:
         self.fed = False
         self.held: TilePlan | None = None
         self.unwritten = 0
-        """DMA writes of its tiles that memory has not committed."""
+        """DMA writes of its tiles that memory has not committed yet."""
         self.written: Callable[[], None]
-        """Called when it has committed one."""
+        """Called when memory has committed one."""
 
 
 class PeScheduler(PeComponent):
@@ -60,7 +60,7 @@ class PeScheduler(PeComponent):
         self._buffer_bytes = int(self.sibling("pe_tcm").node.properties["scheduler_reserved_bytes"])
 
     def submit(self, command: Command, done: Callable[[], None]) -> None:
-        """Carry out ``command``; ``done()`` when a blocking one is over (never for a composite)."""
+        """Execute ``command``; call ``done()`` when a blocking one is over (never for a composite)."""
         over = self.take_turn(command.op)  # type: ignore[attr-defined]
         if over > self.clock.time:
             self.clock.call_at(over, self._dispatch, command, done)
@@ -71,7 +71,7 @@ class PeScheduler(PeComponent):
         command.dispatch(self, done)
 
     def compute(self, command: Compute, done: Callable[[], None]) -> None:
-        """Carry out work on operands in TCM; ``done()`` when it is over."""
+        """Execute work on operands in TCM; call ``done()`` when it is over."""
         rows = self.system.stage_rows
         token = Token(command.plan, command.op, command.op, done)
         token.site = command.site if rows is not None and rows.takes_computed else None
@@ -84,7 +84,7 @@ class PeScheduler(PeComponent):
         runs: Sequence[tuple[int, int]],
         done: Callable[[], None],
     ) -> None:
-        """Have PE_DMA move bytes; ``done()`` when that is over."""
+        """Have PE_DMA move bytes; call ``done()`` when that is over."""
         job = Job(op, kind, runs, done, partial(self.system.served, op))
         if self._dma.issues and not job.is_write:
             self.forward(self._dma, self._dma.issue, job)
@@ -94,7 +94,7 @@ class PeScheduler(PeComponent):
             self.forward(self._dma, self._dma.submit, job)
 
     def feed(self, command: c.Composite) -> None:
-        """Carry out a composite."""
+        """Execute a composite."""
         pipeline = Pipeline(command, self._tiles(command), self.clock.time)
         pipeline.written = partial(self._tile_written, pipeline)
         self._feeds.append(pipeline)
@@ -105,7 +105,7 @@ class PeScheduler(PeComponent):
         return tiles_of(command, self._gemm.tile, outermost, self._by_rows)
 
     def _translate(self, command: c.Composite) -> None:
-        """Complete the record of the operation: where operands lie (takes no time) and the tile in use."""
+        """Complete the record of the operation: where operands lie (takes no time) and its tile sizes."""
         if command.head == "gemm" and command.op.params.get("tile") is None:
             command.op.params["tile"] = self._gemm.tile
         for operand in _in_memory(command):
@@ -151,7 +151,7 @@ class PeScheduler(PeComponent):
             self._dma.check(address, nbytes)
 
     def check_tiles(self, command: c.Composite) -> None:
-        """As :meth:`check_runs`; :class:`KernelError` for a largest tile that does not fit the TCM."""
+        """Like :meth:`check_runs`; :class:`KernelError` if the largest tile does not fit the TCM."""
         for operand in _in_memory(command):
             assert operand.address is not None
             self._dma.check(operand.address, operand.nbytes)
@@ -178,7 +178,7 @@ class PeScheduler(PeComponent):
         self._feed(token.previous)
 
     def _tile_written(self, pipeline: Pipeline) -> None:
-        """Memory has committed a DMA write; with the last one the composite takes effect."""
+        """Called when memory has committed a DMA write; with the last one the composite takes effect."""
         pipeline.unwritten -= 1
         if pipeline.fed and not pipeline.unwritten:
             self.system.served(pipeline.command.op)
@@ -190,14 +190,14 @@ class PeScheduler(PeComponent):
             pipeline.command.completion.complete()
 
     def waiting(self) -> list[str]:
-        """Composites that are not done."""
+        """Composites that are not done yet."""
         return [
             f"{self.resource} feeds '{p.command.op.name}', {p.under_way} tiles under way" for p in self._feeds
         ]
 
 
 def _in_memory(command: c.Composite) -> Iterator[Operand]:
-    """The operands that a composite reads from memory or writes there."""
+    """The operands that a composite reads from or writes to memory."""
     for operand in (*command.op.inputs, command.op.output):
         if operand is not None and operand.handle is None and operand.address is not None:
             yield operand

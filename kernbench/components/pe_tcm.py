@@ -107,7 +107,7 @@ class PeTcm(Memory):
         self.clock.step_at(end, access, THROUGH)
 
     def end(self, access: PortAccess) -> None:
-        """The bytes of ``access`` are through."""
+        """Called when the bytes of ``access`` have passed."""
         system = self.system
         if access.transaction is not None:
             system.end(access.transaction)
@@ -174,12 +174,12 @@ class PortAccess(QueuedStep):
         self.in_row = False
         """Whether it is recorded with the stage of a command that it belongs to."""
         self.asked = self.got = 0.0
-        """When it asked for the port, and had it, ns."""
+        """When it requested the port, and got it, ns."""
         self.transaction: Transaction | None = None
-        """Its transaction as an object, where somebody looks at it or it has waited."""
+        """Its transaction as an object, if an instrument looks at it or it has waited."""
 
     def seen(self) -> Transaction:
-        """Its transaction so far, for a report of what is under way."""
+        """Its transaction so far, for a report of work in progress."""
         assert self.way is not None
         system, index, nbytes = self.way.tcm.system, self.way.tcm.index, self.port_bytes
         transaction = system.opened(
@@ -195,19 +195,19 @@ class PortAccess(QueuedStep):
         return transaction
 
     def go(self, number: int) -> None:
-        """The bytes are through."""
+        """Called when the bytes have passed."""
         way = self.way
         assert way is not None
         way.tcm.end(self)
         self.through()
 
     def through(self) -> None:
-        """What comes then."""
+        """What follows."""
         raise NotImplementedError
 
 
 class TcmAccess(PortAccess):
-    """One that calls ``done`` with the time at which it had the port."""
+    """An access that calls ``done`` with the time at which it got the port."""
 
     def __init__(self, done: Callable[[float], None]) -> None:
         PortAccess.__init__(self)

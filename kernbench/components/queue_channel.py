@@ -69,10 +69,10 @@ class QueueChannel:
             True: Server(f"{self._owner.resource}#queue_write"),
         }
         self._tokens_from = 0.0
-        """When the last token that was sent left; none overtakes it."""
+        """When the last token left; none overtakes it."""
 
     def forget_paths(self) -> None:
-        """Routes have changed."""
+        """Called when routes have changed."""
         self._paths.clear()
         self._credit_paths.clear()
 
@@ -120,7 +120,7 @@ class QueueChannel:
         return transaction.id
 
     def receive(self, packet: Packet) -> None:
-        """A token or a credit has arrived whole."""
+        """Take a token or a credit that has arrived completely."""
         transaction = packet.transaction
         message = transaction.message
         self._system.end(transaction)

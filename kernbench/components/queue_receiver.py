@@ -18,7 +18,7 @@ from kernbench.program.queues import Receive
 
 @dataclass(eq=False, slots=True)
 class Receiving:
-    """A receive under way: what it is bound to, and how far it has come."""
+    """A receive in progress: its message, and how much of it is read."""
 
     command: Receive
     done: Callable[[], None]
@@ -51,12 +51,12 @@ class QueueReceiver:
     def reset(self) -> None:
         """See :meth:`Server.reset`."""
         self.open: list[Receiving] = []
-        """Receives that are not over, in the order in which they were issued."""
+        """Receives in progress, in order of issue."""
         self._turn = 0
         """Number of the direction that a receive from any direction looks at first."""
 
     def token_arrived(self, queue: Incoming, token: QueueToken) -> None:
-        """A token of ``queue`` is there: write it to its slot."""
+        """Take a token of ``queue``: write it to its slot."""
         number = queue.arrive(token)
 
         def written(_: float) -> None:
@@ -79,7 +79,7 @@ class QueueReceiver:
         self._advance()
 
     def _advance(self) -> None:
-        """Let receives, in the order in which they were issued, read what they can see."""
+        """Let receives read what they can see, in order of issue."""
         for receiving in list(self.open):
             if receiving.queue is None:
                 self._bind(receiving)
@@ -87,7 +87,7 @@ class QueueReceiver:
                 self._read_parts(receiving, receiving.queue)
 
     def _bind(self, receiving: Receiving) -> None:
-        """Find the message that ``receiving`` gets, if there is one."""
+        """Find the message for ``receiving``, if there is one."""
         queues = self._queues()
         direction = receiving.command.direction
         if direction is None:
@@ -107,7 +107,7 @@ class QueueReceiver:
             return
 
     def _read_parts(self, receiving: Receiving, queue: Incoming) -> None:
-        """Read the parts of its message that can be seen."""
+        """Read the parts of its message that are visible."""
         command = receiving.command
         message = command.message
         assert message is not None
@@ -145,7 +145,7 @@ class QueueReceiver:
     def _part_read(
         self, receiving: Receiving, queue: Incoming, token: QueueToken, op: Op, number: int
     ) -> None:
-        """A slot has been read: free it, and write its content to where it is wanted."""
+        """Called when a slot has been read: free it, and write its content to its destination."""
         freed = queue.read(number)
         for i in range(freed):
             credit = QueueCredit(queue.entry.address, queue.tail - freed + i + 1, op.id)
@@ -173,7 +173,7 @@ class QueueReceiver:
         self._owner.forward(self._dma, self._dma.submit, job)
 
     def _part_over(self, receiving: Receiving) -> None:
-        """A part is where it is wanted; with the last one the receive is over."""
+        """Called when a part is at its destination; after the last one the receive is over."""
         receiving.over += 1
         command = receiving.command
         message = command.message

@@ -34,7 +34,7 @@ class QueueToken:
     sending: Any = None
     parent: int = -1
     ready: bool = False
-    """Its bytes are with PE_DMA."""
+    """Whether PE_DMA has its bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +60,9 @@ class Outgoing:
         self.sends: deque[Any] = deque()
         self.outbox: deque[QueueToken] = deque()
         self.waits_from = 0.0
-        """Since when its first send waits for a slot, ns."""
+        """When its first send began to wait for a slot, ns."""
         self.looking = False
-        """A credit has come, which the look that is under way will see."""
+        """Whether a credit has come that the current poll will see."""
 
     def cancel(self) -> None:
         """The kernel was stopped: forget sends that wait for a slot. Those under way resume nothing."""
@@ -83,7 +83,7 @@ class Outgoing:
         return address
 
     def give(self, credit: QueueCredit, transaction: int) -> None:
-        """A credit has arrived."""
+        """Take a credit."""
         if not self.freed <= credit.freed <= self.sent:
             raise InvariantError(
                 f"queue '{self.entry.direction}': {credit.freed} slots freed of {self.sent} sent", "order"
@@ -97,13 +97,13 @@ class Incoming:
     def __init__(self, entry: RingEntry) -> None:
         self.entry = entry
         self.arrived = 0
-        """Tokens that have reached the PE."""
+        """Number of tokens that have reached the PE."""
         self.head = 0
-        """Tokens that are written, they and all before them: what the PE sees."""
+        """Number of tokens written without a gap: what the PE sees."""
         self.cursor = 0
-        """Tokens whose reading has begun."""
+        """Number of tokens whose reading has begun."""
         self.tail = 0
-        """Slots that have been freed."""
+        """Number of slots that have been freed."""
         self.reader: Any = None
         """The receive that has begun and not ended to read the parts of a message."""
         self._slots: list[QueueToken | None] = [None] * entry.slots
@@ -124,7 +124,7 @@ class Incoming:
         return number
 
     def written(self, number: int) -> None:
-        """The slot of token ``number`` holds its bytes."""
+        """Note that the slot of token ``number`` holds its bytes."""
         slots = self.entry.slots
         self._written[number % slots] = True
         while self.head < self.arrived and self._written[self.head % slots]:
@@ -132,16 +132,16 @@ class Incoming:
             self.head += 1
 
     def first(self) -> QueueToken | None:
-        """The token to read next, if it can be seen."""
+        """The token to read next, if it is visible."""
         return self._slots[self.cursor % self.entry.slots] if self.cursor < self.head else None
 
     def begin_read(self) -> int:
-        """Begin to read the first token; its number."""
+        """Begin to read the first token; return its number."""
         self.cursor += 1
         return self.cursor - 1
 
     def read(self, number: int) -> int:
-        """Token ``number`` has been read; how many slots that frees."""
+        """Note that token ``number`` has been read; return how many slots that frees."""
         slots, before = self.entry.slots, self.tail
         self._read[number % slots] = True
         while self.tail < self.cursor and self._read[self.tail % slots]:

@@ -33,7 +33,7 @@ class Sending:
     next: tuple[int, int] | None
     t_start: float = -1.0
     given: int = 0
-    """Parts that are with PE_DMA."""
+    """Parts that PE_DMA has."""
 
 
 class QueueSender:
@@ -45,7 +45,7 @@ class QueueSender:
         self._channel = channel
         polls = owner.node.properties["backpressure"] == "poll"
         self._poll_ns = owner.number("poll_ns") if polls else 0.0
-        """How long a look for credits takes, ns; 0 where they wake a send that waits."""
+        """Time of a poll for credits, ns; 0 if credits wake a waiting send."""
 
     def send(self, queue: Outgoing, command: Send, goes_on: GoesOn, t_ready: float) -> None:
         """Carry out ``command``, submitted at ``t_ready``; ``goes_on`` when it is posted."""
@@ -57,7 +57,7 @@ class QueueSender:
         self._post(queue, -1)
 
     def _post(self, queue: Outgoing, by: int) -> None:
-        """Let the kernel go on, after the end of ``by``, if its send has room among those that wait."""
+        """Let the kernel go on, after the end of ``by``, if its send may join those that wait."""
         if not queue.sends or len(queue.sends) > queue.entry.slots:
             return
         last = queue.sends[-1]  # a kernel waits for one send, so those before it are posted
@@ -84,7 +84,7 @@ class QueueSender:
         return op
 
     def credit_arrived(self, queue: Outgoing, credit: QueueCredit, transaction: int) -> None:
-        """A credit of ``queue`` has come, with ``transaction``."""
+        """Take a credit of ``queue``, which ``transaction`` has brought."""
         queue.give(credit, transaction)
         if not self._poll_ns:
             self._give_parts(queue, waited=True)
@@ -95,12 +95,12 @@ class QueueSender:
             self._owner.clock.call_at(max(now, begun + looks * self._poll_ns), self._look, queue)
 
     def _look(self, queue: Outgoing) -> None:
-        """The end of a look that sees credits."""
+        """End a poll that sees credits."""
         queue.looking = False
         self._give_parts(queue, waited=True)
 
     def _give_parts(self, queue: Outgoing, *, waited: bool) -> None:
-        """Take a slot for each part that is next, as long as there are free ones."""
+        """Take a slot for each next part while there are free ones."""
         while queue.sends and queue.credits:
             sending = queue.sends[0]
             assert sending.next is not None
@@ -159,7 +159,7 @@ class QueueSender:
         self._owner.forward(self._dma, self._dma.submit, job)
 
     def _send_ready(self, queue: Outgoing) -> None:
-        """Give PE_DMA the parts whose bytes are there, in order."""
+        """Give PE_DMA the parts whose bytes are available, in order."""
         while queue.outbox and queue.outbox[0].ready:
             token = queue.outbox.popleft()
             sending, now = token.sending, float(self._owner.clock.now)

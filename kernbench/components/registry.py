@@ -1,4 +1,4 @@
-"""From an ``impl`` name to the class that carries it out (``configs/components.yaml``)."""
+"""From an ``impl`` name to its class (``configs/components.yaml``)."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def classes_of(spec: TopologySpec, extra: Mapping[str, str] | None) -> dict[str,
 
 
 def problems(spec: TopologySpec, extra: Mapping[str, str] | None = None) -> Iterator[Problem]:
-    """The keys of a topology that should name a class, of components or of arbiters, and do not."""
+    """Keys of a topology that should name a component or arbiter class but do not."""
     yield from arbiters.problems(spec, extra)
     classes = {**spec.components, **(extra or {})}
     for path, _, section in parts(spec):

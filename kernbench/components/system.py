@@ -33,7 +33,7 @@ class System(Ledger):
     flit_bytes: int
     """Bytes of a flit."""
     addresses: AddressMap
-    """Which memory holds which physical address."""
+    """Map from physical addresses to memories."""
     components: dict[str, Component]
     """All components by name."""
     links: dict[tuple[str, str], Link]
@@ -80,23 +80,23 @@ class System(Ledger):
         return path
 
     def served(self, op: Op) -> None:
-        """Memory has served the last byte of ``op``: it takes effect now."""
+        """Called when memory has served the last byte of ``op``: it takes effect now."""
         op.t_effect = self.clock.now
         assert self.observers is not None
         for op_served in self.observers.op_served:
             op_served(op)
 
     def launch_started(self, launch: Launch, time: float) -> None:
-        """All PEs of ``launch`` begin at ``time`` ns."""
+        """Called when all PEs of ``launch`` begin, at ``time`` ns."""
         launch.request.t_start = time
         for instrument in self.instruments:
             instrument.launch_started(launch.id, launch.kernel.name, len(launch.targets), time)
 
     def kernel_ended(self, launch: Launch, target: Target) -> None:
-        """The kernel of ``launch`` on PE ``target`` has ended, and all that it started."""
+        """Called when the kernel of ``launch`` on PE ``target``, and all that it started, has ended."""
         raise NotImplementedError
 
     def launch_ended(self, launch: Launch) -> None:
-        """The host has all answers to ``launch``."""
+        """Called when the host has all answers to ``launch``."""
         for instrument in self.instruments:
             instrument.launch_ended(launch.id)

@@ -44,30 +44,30 @@ PATIENCE = 1 << 20
 
 
 class Finishable(Protocol):
-    """Something that simulated time can be run for."""
+    """A condition up to which simulated time can run."""
 
     @property
     def done(self) -> bool:
-        """Whether it is reached."""
+        """Whether the condition is reached."""
 
 
 class QueuedStep:
-    """Something with steps of its own that lies in the event queue (:meth:`Loop.step_at`)."""
+    """An object with steps of its own in the event queue (:meth:`Loop.step_at`)."""
 
     def go(self, number: int) -> None:
-        """Its step ``number`` is due."""
+        """Carry out step ``number``, which is due."""
         raise NotImplementedError
 
 
 class Carrier:
-    """What the clock hands packets to: the fabric."""
+    """Receiver of the clock's packets: the fabric."""
 
     def flit_arrives(self, time: float, packet: Packet, hop: int, flit: int) -> None:
-        """A flit reaches node ``hop`` of its path."""
+        """Called when a flit reaches node ``hop`` of its path."""
         raise NotImplementedError
 
     def step(self, what: int, item: Any, hop: int, flit: int) -> None:
-        """A step of a packet or a port, of a kind that the carrier knows, is due."""
+        """Carry out a due step of a packet or a port, of a kind that the carrier knows."""
         raise NotImplementedError
 
 
@@ -76,7 +76,7 @@ class Loop:
 
     def __init__(self) -> None:
         self.entries = Queue()
-        """What is still to come."""
+        """The entries still to come."""
         self.carrier = Carrier()
         Loop.reset(self)
 
@@ -86,9 +86,9 @@ class Loop:
         self.time = 0.0
         self.begun = False
         self.touched = True
-        """Set by whatever may have reached the goal of :meth:`Clock.advance`; flits alone do not."""
+        """Set by everything that may have reached the goal of :meth:`Clock.advance`; flits do not."""
         self.on_progress: Callable[[float, int], None] | None = None
-        """Called now and then with (simulated ns, events so far)."""
+        """Called from time to time with (simulated ns, events so far)."""
         self.events = 0
         self.patience = PATIENCE
         """SimPy events in a row, with nothing else in the queue, after which nothing else is expected."""
@@ -97,7 +97,7 @@ class Loop:
         self.max_ns = _INFINITY
         """Simulated time after which the run ends in a LimitError."""
         self.max_events = _INFINITY
-        """Number of events after which it does."""
+        """Number of events after which the run ends in a LimitError."""
         self.interrupted = False
 
     @property
@@ -115,7 +115,7 @@ class Loop:
         self.entries.put_call(self.time, (_nothing, ()))  # the mark is not looked at between flits alone
 
     def beyond(self, time: float) -> LimitError:
-        """The error of a run that has reached a limit."""
+        """The error for a run that has reached a limit."""
         if time > self.max_ns:
             return LimitError(f"stopped at the limit of {self.max_ns:g} ns of simulated time")
         return LimitError(f"stopped at the limit of {self.max_events:g} events")
@@ -129,7 +129,7 @@ class Loop:
         self.entries.put_step(time, _STEP, 0, number, step)
 
     def event_due(self, time: float, event: Any) -> None:
-        """An event of SimPy's is due."""
+        """Carry out an event of SimPy's that is due."""
         raise NotImplementedError
 
     def carry_out(self, item: Any) -> None:
@@ -217,17 +217,17 @@ class Clock(Loop, simpy.Environment):
         self._background: set[simpy.Process] = set()
 
     def background(self, generator: Generator[simpy.Event, Any, Any]) -> simpy.Process:
-        """As :meth:`simpy.Environment.process`, for one that may tick for ever: refresh, a power controller.
+        """Like :meth:`simpy.Environment.process`, for one that may tick for ever (refresh, power control).
 
-        Where the ticks of such processes are all that is left, nothing can happen any more: the run is over,
-        or has come to a deadlock. So nothing else may depend on such a process alone to go on.
+        When only ticks of such processes are left, the run is over or deadlocked. So nothing else may depend
+        only on such a process to make progress.
         """
         process = self.process(generator)
         self._background.add(process)
         return process
 
     def idle(self) -> bool:
-        """Whether nothing is left to happen but ticks of background processes."""
+        """Whether only ticks of background processes are left."""
         if len(self.entries) > self.scheduled:
             return False
         if not len(self.entries):
@@ -293,4 +293,4 @@ class Clock(Loop, simpy.Environment):
 
 
 def _nothing() -> None:
-    """What an interrupt puts into the queue, so that it is looked at."""
+    """Entry that an interrupt puts into the queue, so that the loop sees it."""

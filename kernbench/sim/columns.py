@@ -56,43 +56,43 @@ class Words(_Block):
 
     @property
     def count(self) -> int:
-        """Whole rows so far."""
+        """Number of complete rows so far."""
         return len(self._data) // (8 * self.width)
 
     def integer(self, value: int) -> None:
-        """The next value is a whole number below 2^63."""
+        """Append a whole number below 2^63."""
         self._data += _LONG.pack(value)
 
     def integers(self, values: Any) -> None:
-        """The next values are those of an array of whole numbers of eight bytes."""
+        """Append the values of an array of eight-byte whole numbers."""
         self._data += values.tobytes()
 
     def number(self, value: float) -> None:
-        """The next value is a float."""
+        """Append a float."""
         self._data += _DOUBLE.pack(value)
 
     def pair(self, first: int, second: int) -> None:
-        """The next value is two whole numbers below 2^31."""
+        """Append one value of two whole numbers below 2^31."""
         self._data += _PAIR.pack(first, second)
 
     def blank(self, count: int) -> None:
-        """The next ``count`` values are set later."""
+        """Append ``count`` values that are set later."""
         self._data += bytes(8 * count)
 
     def set_integer(self, place: int, value: int) -> None:
-        """Value number ``place`` of all is that whole number."""
+        """Set value number ``place`` to a whole number."""
         _LONG.pack_into(self._data, 8 * place, value)
 
     def set_number(self, place: int, value: float) -> None:
-        """Value number ``place`` of all is that float."""
+        """Set value number ``place`` to a float."""
         _DOUBLE.pack_into(self._data, 8 * place, value)
 
     def set_pair(self, place: int, first: int, second: int) -> None:
-        """Value number ``place`` of all is those two whole numbers."""
+        """Set value number ``place`` to two whole numbers."""
         _PAIR.pack_into(self._data, 8 * place, first, second)
 
     def integer_at(self, place: int) -> int:
-        """Value number ``place`` of all, a whole number."""
+        """Value number ``place``, a whole number."""
         found: int = _LONG.unpack_from(self._data, 8 * place)[0]
         return found
 
@@ -115,15 +115,15 @@ class _Rows(_Block):
 
     @property
     def count(self) -> int:
-        """Rows so far."""
+        """Number of rows so far."""
         return len(self._data) // self._row.size
 
     def add(self, *row: float) -> None:
-        """One more."""
+        """Append one row."""
         self._data += self._row.pack(*row)
 
     def extend(self, more: _Rows) -> None:
-        """All of ``more``."""
+        """Append all rows of ``more``."""
         self._data += more._data
 
     def tuples(self) -> list[Any]:
@@ -168,6 +168,6 @@ class Waits(_Rows):
 
 
 class Numbers(_Rows):
-    """Transactions that have ended: what is a number of theirs."""
+    """The numeric fields of transactions that have ended."""
 
     layout = NUMBERS

@@ -61,7 +61,7 @@ class Fabric(Carrier):
     def reset(self) -> None:
         """See :meth:`Server.reset`."""
         self.flit_crossings = 0
-        """How many flits have been put onto a link so far."""
+        """Number of flits put onto a link so far."""
 
     # -- what components ask for ----------------------------------------------------------------------
 
@@ -80,7 +80,7 @@ class Fabric(Carrier):
         self.queue.flit_at(packet.feed.at[0], packet.transaction.id, 0, 0, packet)
 
     def stream_singly(self, packet: Packet) -> None:
-        """The flits of ``packet`` will be put onto its first link one by one (:meth:`stream_flit`)."""
+        """Announce that the flits of ``packet`` will be sent one by one (:meth:`stream_flit`)."""
         feed = packet.feeds()
         for i in range(packet.last + 1):
             feed.at[i] = _UNKNOWN
@@ -96,7 +96,7 @@ class Fabric(Carrier):
     # -- what the clock asks for ----------------------------------------------------------------------
 
     def step(self, what: int, item: Any, hop: int, flit: int) -> None:
-        """A step of a packet or a port is due."""
+        """Carry out a step of a packet or a port that is due."""
         if what == _DECIDE:
             self.grant(item)
             return
@@ -119,7 +119,7 @@ class Fabric(Carrier):
     # -- messages queued at a link, now or from known times on ---------------------
 
     def inject(self, packet: Packet, hop: int) -> None:
-        """All flits stand at node ``hop`` now: book them on its link in one go."""
+        """Book all flits on the link of node ``hop``, where they are now, in one go."""
         if self.asks_port(packet, hop, 0, packet.last):
             return
         now = self.clock.time
@@ -173,7 +173,7 @@ class Fabric(Carrier):
     # -- request, traversal, delivery -------------------------------------------------------------------
 
     def request(self, packet: Packet, hop: int, flit: int, at: float) -> None:
-        """A flit wants the output of node ``hop`` from ``at`` on."""
+        """Request the output of node ``hop`` for a flit, from ``at`` on."""
         link = packet.path.links[hop]
         if link.port is not None:
             self.ask(packet, hop, flit, flit, at)
@@ -191,7 +191,7 @@ class Fabric(Carrier):
         port.request(path.links[hop - 1] if hop else path.nodes[0], packet, hop, flit, last, time)
 
     def traverse(self, packet: Packet, hop: int, flit: int, at: float) -> float:
-        """A flit takes an output that serves first come first served; returns when it is across."""
+        """Send a flit over an output that serves first come first served; return when it has crossed."""
         link = packet.path.links[hop]
         times = packet.times
         stride = packet.stride
@@ -208,7 +208,7 @@ class Fabric(Carrier):
         return arrival
 
     def grant(self, port: Port) -> None:
-        """A port decides: the flit whose turn it is goes, if any can."""
+        """Let a port decide: the flit whose turn it is goes, if any can."""
         now = self.clock.time
         if port.next_due != now:
             return  # it has decided since then
@@ -251,7 +251,7 @@ class Fabric(Carrier):
     # -- at nodes -------------------------------------------------------------------------------------
 
     def flit_arrives(self, time: float, packet: Packet, hop: int, flit: int) -> None:
-        """A flit reaches node ``hop`` of its path, or stands at the first where it is streamed."""
+        """Handle a flit that reaches node ``hop`` of its path, or is at the first node if streamed."""
         path = packet.path
         if hop == 0:
             self.release(packet, flit, time)
@@ -364,9 +364,9 @@ class Fabric(Carrier):
         return flit == 0 or packet.times.at[2 * packet.stride + hop] != 0.0
 
     def gather(self, packet: Packet, hop: int, node: FabricNode, flit: int, time: float) -> None:
-        """A node that wants the whole message: wait for all of it, pay once, then forward or receive it.
+        """For a node that takes whole messages:
 
-        Messages of one access are forwarded as one.
+        wait for all of it, pay once, then forward or receive it. Messages of one access are forwarded as one.
         """
         if flit == 0:
             node.arrive(time)
@@ -407,7 +407,10 @@ class Fabric(Carrier):
         begun: float,
         wait: float,
     ) -> None:
-        """The last flit leaves a node at ``out``: note the hop. For ``wait`` ns it has been held already."""
+        """Note the hop of a message whose last flit leaves a node at ``out``.
+
+        ``wait`` ns of it have been noted already.
+        """
         transaction = packet.transaction
         if begun > last_in + wait:
             wait += transaction.note_waits(node.index, node, last_in + wait, begun)

@@ -16,7 +16,7 @@ from kernbench.sim.transaction import Transaction
 
 
 def slack(time: float) -> float:
-    """By how many ns two ways of computing a time around ``time`` may differ: rounding, no more."""
+    """Largest difference in ns that rounding may cause between two ways of computing a time near ``time``."""
     return 1e-6 + 1e-12 * time
 
 
@@ -52,19 +52,19 @@ class FifoMonitor:
             server.watcher = self
 
     def detach(self) -> None:
-        """Watch it no longer."""
+        """Stop watching the server."""
         server: Any = self.server
         if "occupy" in getattr(server, "__dict__", ()):  # one server may be a part of two components
             delattr(server, "occupy")
 
     def occupy(self, time: float, duration: float, owner: Any) -> float:
-        """What the server does for ``owner``."""
+        """Serve ``owner`` and check the use."""
         start = self._occupy(time, duration, owner)
         self.occupied(self.server, time, duration, start, owner)
         return start
 
     def occupied(self, server: Server, time: float, duration: float, start: float, owner: Any) -> None:
-        """``owner`` came at ``time`` and is served for ``duration`` ns from ``start`` on."""
+        """Check that ``owner``, which came at ``time``, is served for ``duration`` ns from ``start`` on."""
         if time < self.arrived and time < self.arrived - slack(time):
             raise self._wrong("order", owner, time, f"came before another, at {self.arrived:.6f} ns")
         if not duration >= 0.0:
@@ -93,7 +93,7 @@ class PortMonitor:
         port.watcher = self
 
     def occupied(self, server: Server, time: float, duration: float, start: float, owner: Any) -> None:
-        """``owner`` is carried for ``duration`` ns from ``start`` on."""
+        """Check that ``owner`` is carried for ``duration`` ns from ``start`` on."""
         if start < self._end - slack(start):
             what = f"is let on while another is until {self._end:.6f} ns"
             raise violation("capacity", describe(owner), server.resource, start, what)
@@ -101,7 +101,7 @@ class PortMonitor:
         self.check_credits(start)
 
     def check_credits(self, now: float) -> None:
-        """No channel has sent more flits than it had credits for."""
+        """Check that no channel has sent more flits than it had credits for."""
         for channel in () if self._port.buffer is None else self._port.buffer.channels:
             if channel.left < 0:
                 who = describe(channel.holder)

@@ -23,11 +23,11 @@ class Runs:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Number of runs."""
         return len(self._runs)
 
     def add(self, since: float, end: float, holder: Any) -> None:
-        """A new one, after all others."""
+        """Add a run after all others."""
         self._runs.append((since, end, holder))
 
     def since(self, i: int) -> float:
@@ -39,20 +39,20 @@ class Runs:
         return self._runs[i][1]
 
     def holder(self, i: int) -> Any:
-        """Whose run ``i`` was."""
+        """The holder of run ``i``."""
         return self._runs[i][2]
 
     def drop_oldest(self) -> None:
-        """Forget the oldest. There must be one."""
+        """Drop the oldest run. There must be one."""
         self._runs.popleft()
 
     def clear(self) -> None:
-        """Forget all."""
+        """Drop all of them."""
         self._runs.clear()
 
 
 class HolderShares:
-    """Of each holder of a run, by identity: how long it held the server in all, and in how many runs."""
+    """For each holder, by identity: how long it held the server in total, and in how many runs."""
 
     __slots__ = ("_shares",)
 
@@ -61,11 +61,11 @@ class HolderShares:
 
     @property
     def count(self) -> int:
-        """How many holders there are."""
+        """Number of holders."""
         return len(self._shares)
 
     def add(self, holder: Any, ns: float) -> None:
-        """One more run of ``holder``."""
+        """Count one more run of ``holder``."""
         share = self._shares.get(holder)
         if share is None:
             self._shares[holder] = [ns, 1, 0]
@@ -74,7 +74,7 @@ class HolderShares:
             share[1] += 1
 
     def take(self, holder: Any, ns: float) -> None:
-        """One run less; a holder without one is forgotten."""
+        """Count one run less; a holder without runs is dropped."""
         share = self._shares[holder]
         share[0] -= ns
         share[1] -= 1
@@ -101,7 +101,7 @@ class HolderShares:
         return whole
 
     def clear(self) -> None:
-        """Forget all."""
+        """Drop all of them."""
         self._shares.clear()
 
 
@@ -114,11 +114,11 @@ class Departures:
         self._ends: list[float] = []
 
     def add(self, time: float) -> None:
-        """One leaves at ``time``."""
+        """Add a departure at ``time``."""
         heappush(self._ends, time)
 
     def gone(self, time: float) -> int:
-        """Forget those that left by ``time``; how many they were."""
+        """Drop those that left by ``time``; return their number."""
         ends, gone = self._ends, 0
         while ends and ends[0] <= time:
             heappop(ends)
@@ -126,7 +126,7 @@ class Departures:
         return gone
 
     def first(self) -> float:
-        """When the next one leaves; infinity where none is to."""
+        """When the next one leaves; infinity if there is none."""
         return self._ends[0] if self._ends else inf
 
 

@@ -47,27 +47,27 @@ class QueueEntry:
     """
 
     def prepare(self, packet: Packet, hop: int, flit: int, last: int, since: float, order: int) -> None:
-        """Make it that of a packet of which these flits stand here since ``since``."""
+        """Make it the entry of a packet whose flits have waited here since ``since``."""
         self.packet = packet
         self.hop = hop
-        """The node of its path where it stands."""
+        """The node of its path where it waits."""
         self.flit = flit
         self.last = last
         self.since = since
         self.order = order
         self.behind: Any = None
-        """The entry behind it; of one that is free, the next free one."""
+        """The entry behind it; for a free entry, the next free one."""
         self.came = since
-        """When the newest flit came."""
+        """When the newest flit arrived."""
         self.channel: Any = None
-        """The virtual channel of the link that it has, of a link with buffers."""
+        """Its virtual channel, if the link has buffers."""
         self.allocated = 0.0
-        """From when on it can use it."""
+        """From when on it can use that channel."""
         self.stalls: list[tuple[float, float, Any, Buffer]] | None = None
         """From when to when it was stalled at the head of its queue, by whom, and which buffer was full."""
 
     def forget(self) -> None:
-        """Let go of what it was about."""
+        """Drop its references."""
         nothing: Any = None
         self.packet = nothing
         self.channel = self.stalls = nothing
@@ -87,7 +87,7 @@ class InputQueue:
         self.number = number
         """Orders the inputs of a port: the node's own messages first, then links as the topology has them."""
         self.buffer = buffer
-        """None where it has no limit."""
+        """Its buffer; None if unlimited."""
         self.vc = vc
         """Its number in the buffer."""
         self.by_message = by_message
@@ -98,13 +98,13 @@ class InputQueue:
         self.first: Any = None
         self.rear: Any = None
         self.free = 0.0
-        """When the flit that went last has left it."""
+        """When the last flit has left it."""
         self.head_since = 0.0
-        """Since when the entry at the head has been there."""
+        """When the entry at the head got there."""
         self.log: Any = OccupancyLog() if self.by_message else None
         """Which messages were there before, as far as anyone behind them still stands."""
         self.stalled = -1.0
-        """Since when the flit at the head has been stalled; -1: it is not."""
+        """When the flit at the head was stalled; -1 if it is not."""
         self.stalled_by: Any = None
         """The transaction that stalls it."""
         self.full_buffer: Any = None
@@ -115,13 +115,13 @@ class InputQueue:
         self.holder: Any = None
         """The transaction that has the channel, or had it last."""
         self.free_from = 0.0
-        """From when on another packet can have it, once it is not taken."""
+        """From when on another packet can take it, once it is free."""
         self.left: int = self.buffer.flits
-        """Credits that have come back."""
+        """Number of credits that have come back."""
         self.coming = Departures()
-        """When those come back that are on their way."""
+        """When credits in flight come back."""
         self.wanted = False
-        """Whether a flit stands that needs a credit of it and does not know when one comes."""
+        """Whether a flit waits for one of its credits without knowing when one comes."""
 
     def credits(self, now: float) -> int:
         """Credits that the sender has at ``now``."""
@@ -137,7 +137,7 @@ class InputQueue:
             port.wake(time)
 
     def append(self, entry: QueueEntry) -> bool:
-        """An entry comes; whether it is at the head."""
+        """Add an entry; return whether it is at the head."""
         if self.first is not None:
             self.rear.behind = entry
             self.rear = entry
@@ -147,7 +147,7 @@ class InputQueue:
         return True
 
     def pop(self, end: float) -> None:
-        """The entry at the head has left at ``end``: the next one is at the head."""
+        """Remove the entry at the head, which has left at ``end``."""
         gone: QueueEntry = self.first
         following: Any = gone.behind
         self.first = following
@@ -161,13 +161,13 @@ class InputQueue:
             runs.drop_oldest()
 
     def stall(self, now: float, by: Any, full: Buffer) -> None:
-        """The flit at the head is stalled from ``now`` on: by a transaction, or by nobody else (None)."""
+        """Note that the flit at the head is stalled from ``now`` on, by a transaction or by nobody (None)."""
         self.stalled = now
         self.stalled_by = by
         self.full_buffer = full
 
     def resume(self, now: float) -> None:
-        """The flit at the head is stalled no longer."""
+        """Note that the flit at the head is no longer stalled."""
         since = self.stalled
         if since < 0.0:
             return

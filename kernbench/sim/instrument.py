@@ -90,7 +90,7 @@ class Instrument:
 
 
 class Observers:
-    """For what happens most often, the methods of those instruments that look at it."""
+    """For the most frequent events, the methods of the instruments that override them."""
 
     def __init__(self, instruments: Sequence[Instrument]) -> None:
         self.transaction_done: list[Callable[[Transaction], None]] = [

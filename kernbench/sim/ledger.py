@@ -29,24 +29,24 @@ _NO_IDS = ("", "")
 
 
 class Ledger:
-    """What a machine keeps of transactions and operations; it tells observers when they have ended."""
+    """Transactions and operations of a machine; notifies observers when they end."""
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
         self.fabric: Fabric
         """Carries its packets."""
         self.paths: dict[tuple[str, str, str, str], Path] = {}
-        """Routes that were asked for, by source, target, kind of traffic and channel router."""
+        """Routes requested so far, by source, target, kind of traffic and channel router."""
         Ledger.forget(self)
 
     def forget(self) -> None:
-        """Nothing has begun, and nobody observes."""
+        """Reset: nothing has begun, and there are no observers."""
         self.traced = True
         """Whether transactions keep their hops."""
         self.in_flight: dict[int, Any] = {}
         """Transactions that have not ended, by id; of an access to a TCM that nobody looks at, the access."""
         self.busy_intervals: dict[int, dict[str, Words]] = {}
-        """From when to when a component was at work for a launch, ns; until that ends."""
+        """When a component was busy for a launch, ns; kept until the launch ends."""
         self.transactions = 0
         self.ops = 0
         self.observers: Observers | None = None
@@ -54,14 +54,14 @@ class Ledger:
         self.when_done: tuple[Callable[[Op], None], ...] = ()
         self.when_staged: tuple[Callable[[Op], None], ...] = ()
         self.access_rows: TransactionRows | None = None
-        """Where accesses to TCMs are gathered that nobody looks at."""
+        """Where accesses to TCMs are gathered that no instrument looks at."""
         self.stage_rows: StageRows | None = None
-        """Where stages of tiles are."""
+        """The same for stages of tiles."""
         self.accesses_seen = self.stages_seen = False
-        """Whether an observer looks at each, so that there has to be an object for it."""
+        """Whether an observer looks at each one, so that it needs an object."""
 
     def inform(self, observers: Observers) -> None:
-        """From now on tell ``observers``, and no others."""
+        """Notify ``observers`` from now on, and no others."""
         self.observers = observers
         self.when_ended = tuple(observers.transaction_done)
         self.when_done = tuple(observers.op_done)
@@ -90,7 +90,7 @@ class Ledger:
         return path
 
     def new_path(self, source: str, target: str, traffic: str, via: str) -> Path:
-        """The path that is kept as that of :meth:`path`."""
+        """The path that :meth:`path` keeps."""
         raise NotImplementedError
 
     def next_transaction(self) -> int:
@@ -140,13 +140,13 @@ class Ledger:
     def open(
         self, kind: str, path: Path, nbytes: int, t_submit: float, op: int, is_write: bool
     ) -> Transaction:
-        """As :meth:`begin`, of a transaction that is known by no more than this."""
+        """Like :meth:`begin`, for a transaction without further attributes."""
         return self.opened(self.next_transaction(), kind, path, nbytes, t_submit, op, is_write)
 
     def opened(
         self, number: int, kind: str, path: Path, nbytes: int, t_submit: float, op: int, is_write: bool
     ) -> Transaction:
-        """As :meth:`open`, of one that has its number."""
+        """Like :meth:`open`, for one that has its number."""
         nodes = path.nodes
         transaction = Transaction.__new__(Transaction)
         transaction.prepare(
@@ -163,7 +163,7 @@ class Ledger:
         return [one if isinstance(one, Transaction) else one.seen() for one in self.in_flight.values()]
 
     def end(self, transaction: Transaction) -> None:
-        """``transaction`` is answered now: tell the instruments, then its ``on_done``."""
+        """End ``transaction``, which is answered now: notify the instruments, then call its ``on_done``."""
         transaction.t_done = self.clock.time
         transaction.wait_ns = transaction.waited()
         del self.in_flight[transaction.id]
@@ -173,7 +173,7 @@ class Ledger:
             transaction.on_done(transaction)
 
     def report(self, op: Op) -> None:
-        """A component has carried out ``op``."""
+        """Record ``op``, which a component has executed."""
         stage = op.stage
         if stage not in _MOVING:
             self.note_work(op.launch, op.component, op.t_start, op.t_end)
@@ -184,7 +184,7 @@ class Ledger:
             op_done(op)
 
     def note_work(self, launch: int, component: str, begin: float, end: float) -> None:
-        """``component`` was at work for ``launch`` between two times, ns."""
+        """Note that ``component`` was busy for ``launch`` between two times, ns."""
         if launch < 0 or end <= begin:
             return
         of_launch = self.busy_intervals.get(launch)

@@ -34,14 +34,14 @@ HOOKS = {
     "service_ns": SERVICE, "overhead_ns": OVERHEAD, "entry_ns": ENTRY, "commit": COMMITS, "fetch": COMMITS,
     "transform": TRANSFORM,
 }  # fmt: skip
-"""What a subclass may override that is not called where it does not: the bit by the name."""
+"""Bits of the methods that are only called where a subclass overrides them, by name."""
 
 
 _masks: dict[type, int] = {}
 
 
 def hooks_of(cls: type) -> int:
-    """The mask of hooks that a class has from a user: his, or a class of his that it is derived from."""
+    """The mask of hooks that a user's class, or a user's base class of it, overrides."""
     mask = _masks.get(cls)
     if mask is None:
         own = [above for above in cls.__mro__ if not above.__module__.startswith("kernbench.")]
@@ -50,7 +50,7 @@ def hooks_of(cls: type) -> int:
 
 
 def hooks_in(names: Iterable[str]) -> int:
-    """The mask of those of ``names`` that are hooks."""
+    """The mask of the hooks among ``names``."""
     mask = 0
     for name in names:
         mask |= HOOKS.get(name, 0)
@@ -58,7 +58,7 @@ def hooks_in(names: Iterable[str]) -> int:
 
 
 def overrides(cls: type, name: str, base: type) -> bool:
-    """Whether ``cls``, or a class between it and its base class ``base``, has a ``name`` of its own."""
+    """Whether ``cls``, or a class between it and its base class ``base``, defines ``name``."""
     for above in cls.__mro__:
         if above is base:
             return False
@@ -79,15 +79,18 @@ class FabricNode(Server):
     role = STORE_AND_FORWARD
     takes_flits = False
     sends = False
-    """Set where a transit node also puts packets of its own onto the links that it passes others on to."""
+    """Set if a transit node injects packets of its own into links to which it also forwards."""
     own_service = False
-    """Set where :meth:`service_ns` is to be asked for every flit, not for the first of a packet alone."""
+    """Set if :meth:`service_ns` must be called for every flit, not only for the first of a packet."""
 
     def __init__(self, resource: str, overhead_ns: float) -> None:
         super().__init__(resource)
         self.overhead_ns = overhead_ns
         self.pipelined = False
-        """Of a transit node: ``overhead_ns`` is latency alone. Else one worker serves all flits in turn."""
+        """For a transit node:
+
+        ``overhead_ns`` is only latency. Otherwise one worker serves all flits in turn.
+        """
         self.hooks = hooks_of(type(self))
         self.is_transit = self.is_endpoint = self.custom_service = self.reorders = False
         self.is_python_subclass = False
@@ -110,7 +113,7 @@ class FabricNode(Server):
         self.settled = not self.is_python_subclass
 
     def overhead(self) -> float:
-        """``overhead_ns``, also where a subclass works it out."""
+        """``overhead_ns``, also if a subclass computes it."""
         ns = self.overhead_ns
         if self.hooks & _OVERHEAD:
             ns = float(getattr(self, "overhead_ns"))  # noqa: B009  (not the field of the compiled class)
@@ -133,16 +136,19 @@ class FabricNode(Server):
         return packet
 
     def receive(self, packet: Packet) -> None:
-        """A whole message has arrived here and its overhead is paid."""
+        """Called when a whole message has arrived here and its overhead is paid."""
         raise TypeError(f"'{self.resource}' is not a destination, but a message of kind "
                         f"'{packet.transaction.kind}' ended there")  # fmt: skip
 
     def receive_flit(self, packet: Packet, flit: int, time: float) -> None:
-        """A flit has arrived at a node whose ``takes_flits`` is set."""
+        """Called when a flit has arrived at a node whose ``takes_flits`` is set."""
         raise TypeError(f"'{self.resource}' takes no flits")
 
     def answer(self, packet: Packet) -> None:
-        """All flits of a packet that it has taken have been served: the time of ``Fabric.answer_at``."""
+        """Called at the time of ``Fabric.answer_at``:
+
+        all flits of a packet that the node has taken are served.
+        """
         raise TypeError(f"'{self.resource}' takes no flits")
 
 
@@ -159,7 +165,7 @@ class Link(Server):
         self.issue_ns = 0.0
         """Time for which a message takes the output of its node beyond its bytes, behind its last flit."""
         self.port: Any = None
-        """Where its arbiter decides; None where it serves first come first served."""
+        """Its port, if an arbiter decides; None if it serves first come first served."""
         Link.reset(self)
 
     def reset(self) -> None:
@@ -169,7 +175,7 @@ class Link(Server):
         """Messages whose first flit has come to the node before it, if that is pipelined, and whose last has
         not left."""
         self.earliest = 0.0
-        """When the first flit that was booked ahead last is ready: one that comes later does not pass it."""
+        """When the last first flit that was booked ahead is ready; a later one does not overtake it."""
         self.streams = 0
         """Messages that crossed it within a PE, without the fabric (:meth:`stream`)."""
         self.streamed_bytes = 0

@@ -23,7 +23,7 @@ from typing import Any
 from kernbench.sim.holding import HeldTimes, HolderShares, Runs
 
 NAMED = 8
-"""How many holders one wait tells apart."""
+"""Maximum number of holders that one wait names."""
 _NAMED = 8
 
 
@@ -34,17 +34,17 @@ class OccupancyLog:
         self.runs = Runs()
         self.shares: Any = HolderShares() if counts else None
         self.found = HeldTimes()
-        """The last answer, newest first."""
+        """The last result, newest first."""
 
     def add(self, since: float, until: float, holder: Any) -> None:
-        """``holder`` had it from ``since`` to ``until``, after all that were added before."""
+        """Add a run of ``holder`` from ``since`` to ``until``, after all earlier runs."""
         if until > since:
             self.runs.add(since, until, holder)
             if self.shares is not None:
                 self.shares.add(holder, until - since)
 
     def forget_until(self, time: float) -> None:
-        """Nobody asks about times before ``time`` any more."""
+        """Drop what lies before ``time``: nobody will ask about it."""
         runs = self.runs
         while runs.count and runs.end(0) <= time:
             if self.shares is not None:

@@ -115,15 +115,15 @@ class Port(ArbitratedServer):
         """Packets at the head of their queues that have no channel yet."""
         self.last_granted = -1
         self.last_allocated = -1
-        """Numbers of the inputs that were served last, and got a channel last."""
+        """Numbers of the inputs that were last served, and that last got a channel."""
         self.next_due = _INFINITY
         """The next time at which it is known to decide, ns."""
         self.requests = 0
         self.spare: Any = None
-        """Entries that are over, by ``behind``."""
+        """Free entries, linked by ``behind``."""
 
     def wake(self, time: float) -> None:
-        """Have it decide at ``time``, or before."""
+        """Let the port decide at ``time`` or earlier."""
         if time < self.next_due:
             self.next_due = time
             self.queue.put_at_end(time, _DECIDE, self.index, self)
@@ -131,7 +131,7 @@ class Port(ArbitratedServer):
     # -- request ---------------------------------------------------------------------------------------
 
     def request(self, source: Server, packet: Packet, hop: int, flit: int, last: int, time: float) -> None:
-        """Flits ``flit`` to ``last``, which came from ``source``, stand here from now on."""
+        """Take flits ``flit`` to ``last`` from ``source``, which wait here from now on."""
         queue: InputQueue = self.input_of(source, packet, hop)
         entry: Any = queue.rear
         if flit and self.by_message:
@@ -153,7 +153,7 @@ class Port(ArbitratedServer):
             self.at_head(queue, queue.head_since if self.by_message else max(time, self.free))
 
     def input_of(self, source: Server, packet: Packet, hop: int) -> InputQueue:
-        """Where ``packet`` stands at this port."""
+        """The queue in which ``packet`` waits at this port."""
         channels = packet.channels
         if hop and channels is not None and channels[hop - 1] is not None and not packet.path.sinks[hop]:
             queue: InputQueue | None = channels[hop - 1]
@@ -172,7 +172,7 @@ class Port(ArbitratedServer):
         return found
 
     def at_head(self, queue: InputQueue, time: float) -> None:
-        """The entry at the head of ``queue`` is for this port, from ``time`` on."""
+        """Register the head of ``queue``, which wants this output from ``time`` on."""
         self.unallocated += 1
         requesting = self.requesting
         place = len(requesting)
@@ -234,7 +234,7 @@ class Port(ArbitratedServer):
             self.wake(entry.allocated)
 
     def free_channel(self, entry: QueueEntry, now: float) -> Any:
-        """Of the channels that a packet may have, the free one with most credits; None without."""
+        """The free channel with most credits that a packet may have; None if there is none."""
         buffer: Buffer = self.buffer
         best: Any = None
         most = -1
@@ -249,7 +249,7 @@ class Port(ArbitratedServer):
         return best
 
     def next_channel(self, entry: QueueEntry) -> float:
-        """When the first of the channels that a packet may have is free: infinity where all are taken."""
+        """When the first channel that a packet may have is free; infinity if all are taken."""
         buffer: Buffer = self.buffer
         again = _INFINITY
         for number in range(self.low(entry), self.high(entry)):
@@ -281,7 +281,7 @@ class Port(ArbitratedServer):
     # -- switch allocation -----------------------------------------------------------------------------
 
     def arbitrate(self, now: float) -> Any:
-        """The input whose flit at the head goes now; None where none can."""
+        """The input whose head flit goes now; None if none can."""
         self.next_due = _INFINITY
         if self.unallocated and self.buffer is not None:
             self.allocate(now)
@@ -367,7 +367,7 @@ class Port(ArbitratedServer):
         return self.next_channel(entry)
 
     def blocker(self, queue: InputQueue, transaction: Transaction, now: float) -> Any:
-        """Who is at the head of a full buffer; who stalls that, if anybody, where it is ``transaction``."""
+        """The transaction at the head of a full buffer, or, if that is ``transaction``, whoever stalls it."""
         entry: QueueEntry | None = queue.first
         if entry is None:
             return None
@@ -381,7 +381,7 @@ class Port(ArbitratedServer):
     # -- after traversal -------------------------------------------------------------------------------
 
     def sent(self, queue: InputQueue, now: float, end: float, arrival: float) -> None:
-        """The flit at the head of ``queue`` goes: it has left by ``end`` and is there at ``arrival``."""
+        """Send the head flit of ``queue``: it has left by ``end`` and arrives at ``arrival``."""
         entry: QueueEntry = queue.first
         packet = entry.packet
         flit = entry.flit
@@ -424,7 +424,7 @@ class Port(ArbitratedServer):
             self.forget_past()
 
     def withdraw(self, queue: InputQueue) -> None:
-        """The head of ``queue`` wants this output no longer."""
+        """Unregister the head of ``queue``, which no longer wants this output."""
         requesting = self.requesting
         place = 0
         while requesting[place] is not queue:
@@ -432,7 +432,7 @@ class Port(ArbitratedServer):
         del requesting[place]
 
     def forget_past(self) -> None:
-        """Forget the runs that nobody stands behind any more."""
+        """Drop runs that nobody waits behind any more."""
         oldest = _INFINITY
         for queue in self.requesting:
             since = queue.head_since if self.by_message else queue.first.since

@@ -30,7 +30,7 @@ class Queue:
         self.clear()
 
     def clear(self) -> None:
-        """Forget all entries and what time it is."""
+        """Drop all entries and the current time."""
         self._heap.clear()
         self._number = 0
         self.time = 0.0
@@ -39,14 +39,14 @@ class Queue:
 
     @property
     def size(self) -> int:
-        """Entries that wait."""
+        """Number of entries."""
         return len(self._heap)
 
     def __len__(self) -> int:
         return len(self._heap)
 
     def objects(self) -> list[Any]:
-        """The objects of all entries, in no order."""
+        """The objects of all entries, in no particular order."""
         return [entry[5] for entry in self._heap]
 
     def _put(self, entry: tuple[float, int, int, int, int, Any]) -> None:
@@ -55,37 +55,37 @@ class Queue:
         heappush(self._heap, entry)
 
     def flit_at(self, time: float, transaction: int, hop: int, flit: int, packet: Any) -> None:
-        """A flit reaches node ``hop`` of its path."""
+        """Add: a flit reaches node ``hop`` of its path."""
         self._put((time, _FLIT, transaction, hop << 32 | flit, PACKET, packet))
 
     def put_call(self, time: float, what: tuple[Any, ...]) -> None:
-        """A function is called: ``what`` are the function and a tuple of its arguments."""
+        """Add a function call: ``what`` is the function and a tuple of its arguments."""
         self._number += 1
         self._put((time, _CALLED, self._number, 0, CALL, what))
 
     def put_event(self, time: float, priority: int, event: Any, first: bool = False) -> None:
-        """An event of SimPy's; ``first``: before all others of that time and priority."""
+        """Add an event of SimPy's; ``first``: before all others of that time and priority."""
         if not 0 <= priority < 1 << 15:
             raise ValueError(f"a SimPy event of priority {priority}, expected 0 or more")
         self._number += 1
         self._put((time, priority, -1 if first else self._number, 0, EVENT, event))
 
     def put_step(self, time: float, what: int, hop: int, flit: int, item: Any) -> None:
-        """A step of ``item``, in its turn among function calls."""
+        """Add a step of ``item``, in turn among function calls."""
         self._number += 1
         self._put((time, _CALLED, self._number, hop << 32 | flit, what, item))
 
     def put_at_start(self, time: float, what: int, hop: int, flit: int, item: Any) -> None:
-        """A step of ``item`` that comes before flits that arrive at that time."""
+        """Add a step of ``item`` that comes before flits that arrive at that time."""
         self._number += 1
         self._put((time, _START, self._number, hop << 32 | flit, what, item))
 
     def put_at_end(self, time: float, what: int, number: int, item: Any) -> None:
-        """A step of ``item`` that comes when nothing else is left to happen at that time; by ``number``."""
+        """Add a step of ``item`` that comes after everything else at that time; ordered by ``number``."""
         self._put((time, _END, number, 0, what, item))
 
     def put_back(self, item: Any) -> None:
-        """What was taken out last is still to come."""
+        """Put back the entry that was taken out last."""
         minor = self.hop << 32 | self.flit
         self._put((self.time, self.order, self.major, minor, self.what, item))
 
@@ -97,8 +97,8 @@ class Queue:
         return item
 
     def next_time(self) -> float:
-        """When the first entry is due; infinity without one."""
+        """When the first entry is due; infinity if there is none."""
         return self._heap[0][0] if self._heap else inf
 
     def poll_signals(self) -> None:
-        """Let signals and other threads in; Python does so by itself."""
+        """Let signals and other threads run; the interpreted form does so by itself."""

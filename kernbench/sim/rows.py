@@ -136,14 +136,14 @@ class TransactionRows:
 
     @property
     def hop_count(self) -> int:
-        """Hops gathered so far, forgotten ones too."""
+        """Number of hops gathered so far, including dropped ones."""
         return self.forgotten + self.hops.count
 
     def forget_hops(self) -> None:
-        """Let go of the hops; their memory goes with the last array of their columns."""
+        """Drop the hops; their memory is freed with the last array of their columns."""
         self.forgotten += self.hops.count
         self.hops = Hops()
 
     def forget_waits(self) -> None:
-        """Let go of the waits."""
+        """Drop the waits."""
         self.waits = Waits()

@@ -66,7 +66,7 @@ class Server:
 
     @property
     def busy_ns(self) -> float:
-        """Time for which it was in use, ns."""
+        """Busy time, ns."""
         return self._busy_ns
 
     @busy_ns.setter
@@ -94,7 +94,10 @@ class Server:
         return begun
 
     def _hand_over(self, time: float, end: float) -> None:
-        """The present holder has it until ``end``: those who come from ``time`` on may wait for it."""
+        """Note that the present holder has it until ``end``:
+
+        those who come from ``time`` on may wait for it.
+        """
         if self.log is None:
             self.log = OccupancyLog(True)
         self.log.forget_until(time)
@@ -102,7 +105,7 @@ class Server:
         self.queued = self.log.runs.count > 0
 
     def _forget_log(self) -> None:
-        """It is idle: there is nothing to wait behind."""
+        """Note that it is idle: there is nothing to wait behind."""
         self.log.clear()
         self.queued = False
 
@@ -150,7 +153,7 @@ class Server:
 
 
 class ArbitratedServer(Server):
-    """A server whose uses are entered one by one as they begin: who came later may have gone first."""
+    """A server whose uses are entered as they begin, because an arbiter may let a later arrival go first."""
 
     def __init__(self, resource: str) -> None:
         super().__init__(resource)
@@ -162,7 +165,7 @@ class ArbitratedServer(Server):
         self.log = OccupancyLog()
 
     def occupy(self, time: float, duration: float, owner: Any) -> float:
-        """Serve ``owner`` from ``time`` on; it is free."""
+        """Serve ``owner`` from ``time`` on; the server is free."""
         end = self.free
         if self.holder is not owner or time > end:
             self.log.add(self.since, end, self.holder)

@@ -11,14 +11,14 @@ from kernbench.errors import ComponentError
 
 
 def untimely(time: float, now: float) -> ValueError:
-    """The error of something that is to happen at ``time``, ns."""
+    """The error for something that is to happen at ``time``, ns."""
     return ValueError(
         f"something is to happen at {time:g} ns, and it is {now:g} ns; expected a finite time from then on"
     )
 
 
 def wrong_answer(component: object, method: str, time: float, least: float = 0.0) -> ComponentError:
-    """The error of a component whose ``method``, or attribute of that name, gives ``time``, ns."""
+    """The error for a component whose ``method``, or attribute of that name, gives ``time``, ns."""
     named = f"component '{getattr(component, 'resource', '')}' ({type(component).__name__})"
     return ComponentError(
         f"{named}: {method} is {time:g} ns, expected a finite time of at least {least:g} ns"

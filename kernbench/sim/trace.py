@@ -32,7 +32,7 @@ class TraceRecorder(Instrument):
 
     @property
     def hops(self) -> int:
-        """Hops gathered so far."""
+        """Number of hops gathered so far."""
         return self._rows.hop_count
 
     def tables(
@@ -216,7 +216,7 @@ def _routes(
 
 
 def _mm(resource: Server) -> float:
-    """The length of a link; a component has none."""
+    """The length of a link; None for a component."""
     return float(resource.edge.properties["distance_mm"]) if isinstance(resource, Link) else 0.0
 
 

@@ -47,7 +47,7 @@ class Transaction:
     def prepare(
         self, id: int, kind: str, src: str, dst: str, nbytes: int, t_submit: float, path: Path
     ) -> None:
-        """Make it one that nothing more is known of."""
+        """Reset all further attributes."""
         self.id = id
         self.kind = kind
         self.src = src
@@ -65,7 +65,7 @@ class Transaction:
         self.gathered: Any = None
         """The :class:`~kernbench.address.runs.Gathered` runs that it moves, where they are many."""
         self.channel = -1
-        """The pseudo-channel of the destination that holds all of its bytes; -1 where address bits say so."""
+        """The pseudo-channel of the destination that holds all of its bytes; -1 if address bits select it."""
         self.is_write = False
         self.message: Any = None
         self.ids = _NO_IDS
@@ -77,12 +77,12 @@ class Transaction:
         self.t_first = 0.0
         """When the first byte of the answer to a read came, ns."""
         self.wait_ns = 0.0
-        """Time for which it stood behind others, ns; known once it has ended."""
+        """Time that it waited for others, ns; known once it has ended."""
         self.hop_rows: Hops | None = None
         self.wait_rows: Waits | None = None
 
     def forget(self) -> None:
-        """Its hops and waits have been gathered: keep them no longer."""
+        """Drop its hops and waits, which have been gathered."""
         self.hop_rows = None
         self.wait_rows = None
 
@@ -102,7 +102,7 @@ class Transaction:
         return () if self.wait_rows is None else tuple([Wait(*row[1:]) for row in self.wait_rows.tuples()])
 
     def waited(self) -> float:
-        """The time for which it has stood behind others so far, ns."""
+        """Time that it has waited for others so far, ns."""
         return 0.0 if self.wait_rows is None else fsum(self.wait_rows.times())
 
     def hop(
@@ -115,7 +115,7 @@ class Transaction:
         wait_ns: float,
         nbytes: int,
     ) -> None:
-        """Note a hop, the fields of a :class:`HopRow`; for traced transactions alone."""
+        """Note a hop, the fields of a :class:`HopRow`; only for traced transactions."""
         if self.hop_rows is None:
             self.hop_rows = Hops()
         self.hop_rows.add(resource, t_in, t_start, t_out, service_ns, wait_ns, nbytes)
@@ -129,7 +129,7 @@ class Transaction:
         self.wait_rows.add(self.id, holder, resource, ns, holders, seq, t_from, t_to)
 
     def wait_for(self, holder: int, resource: int, t_from: float, t_to: float) -> float:
-        """Note that it stood behind ``holder`` from one time to another; returns how long."""
+        """Note that it waited for ``holder`` from one time to another; return how long."""
         seq = 0 if self.hop_rows is None else self.hop_rows.count
         self.wait(holder, resource, t_to - t_from, 1, seq, t_from, t_to)
         return t_to - t_from
@@ -183,7 +183,7 @@ class Path:
         self.weight = 0.0
         """Sum of the links' routing weights in mm; 0 where it was not routed."""
         self.make_reverse: Callable[[], Path] | None = None
-        """Makes the path of the answers, once there is one; None: it is this one."""
+        """Makes the path of the answers on first use; None if this path is its own reverse."""
         self._reverse: Path | None = None
         before = tuple(stops[: self.hops])
         self.reassembles = (*before, not takes_flits)
@@ -207,13 +207,13 @@ class Packet:
         self.prepare(transaction, path, nbytes, flit_bytes)
 
     def prepare(self, transaction: Transaction, path: Path, nbytes: int, flit_bytes: int) -> None:
-        """Make it that packet."""
+        """Set up the packet."""
         if flit_bytes < 1 or nbytes < 0:
             raise ValueError(f"a packet of {nbytes} bytes in flits of {flit_bytes}")
         self.transaction = transaction
         self.path = path
         self.pays = transaction.access is None or transaction.access.first == transaction.id
-        """It pays overheads; of the packets of one access one does."""
+        """Whether it pays overheads; of the packets of one access, one does."""
         self.nbytes = nbytes
         flits = (nbytes + flit_bytes - 1) // flit_bytes
         if not flits:
@@ -233,26 +233,26 @@ class Packet:
         """Times at which the flits of a message sent as a whole reach the end of their first link."""
         self.feed_hop = -1
         self.state: Any = None
-        """What the destination keeps of it while its flits come in."""
+        """State that the destination keeps while its flits arrive."""
         self.done = 0.0
         self.done_by: Any = None
-        """When the last flit that has come is served there, and by which server."""
+        """When the latest flit is served there, and by which server."""
         self.channels: Any = None
-        """The virtual channel that it has of each link; None: of none."""
+        """Its virtual channel on each link; None if it has none."""
 
     @property
     def key(self) -> int:
-        """What orders its flits among those of one time; hop and flit are added to it."""
+        """Base of its flits' order at equal times; hop and flit are added to it."""
         return int(self.transaction.id) << (HOP_BITS + FLIT_BITS)
 
     @property
     def nodes(self) -> tuple[FabricNode, ...]:
-        """The components on its way."""
+        """The components of its path."""
         return self.path.nodes
 
     @property
     def links(self) -> tuple[Link, ...]:
-        """The links between them."""
+        """The links of its path."""
         return self.path.links
 
     def resized(self, nbytes: int, flit_bytes: int) -> Packet:
@@ -262,7 +262,7 @@ class Packet:
         return other
 
     def feeds(self) -> Doubles:
-        """Room for a time of each flit."""
+        """Memory for one time for each flit."""
         feed = self.feed = Doubles().sized(self.last + 1)
         return feed
 
