@@ -10,7 +10,7 @@ from kernbench_graph.projection import HISTORY
 from kernbench_graph.query.library import load_library
 from kernbench_graph.query.question import Column, Parameter, Question
 from kernbench_graph.schema import SCHEMA
-from kernbench_graph.schema_types import Property, Table
+from kernbench_graph.schema_types import Property, Relationship, Table
 from kernbench_graph.stores.neo4j.style import style
 
 from tools.reference.schema_pictures import schema_pictures
@@ -41,9 +41,13 @@ def schema_page() -> str:
     for label in SCHEMA.labels:
         out += [f"### {label.name}\n", f"{label.doc}\n", *_properties(label.properties)]
     out.append("## Relationship types\n")
+    plain = [rel for rel in SCHEMA.relationships if not rel.properties]
+    out += ["Without properties:\n", "| type | | from, to |", "|---|---|---|"]
+    out += [f"| {rel.type} | {rel.doc} | {_pairs(rel)} |" for rel in plain]
+    out.append("")
     for rel in SCHEMA.relationships:
-        pairs = ", ".join(f"`({source})-[:{rel.type}]->({target})`" for source, target in rel.pairs)
-        out += [f"### {rel.type}\n", f"{rel.doc} {pairs}\n", *_properties(rel.properties)]
+        if rel.properties:
+            out += [f"### {rel.type}\n", f"{rel.doc} {_pairs(rel)}\n", *_properties(rel.properties)]
     out += [
         "## The graph over all runs\n",
         "Questions of scope `history` that name runs see these whole, all others every run at once. In",
@@ -60,11 +64,17 @@ def schema_page() -> str:
         "- On Neo4j all runs are in one graph: a query of one run that does not use `$run` is refused.\n",
         "## The archive\n",
         "A run is a folder `runs/<id>`, a topology a folder `topologies/<id>`: a `manifest.json` (schema",
-        "version, row counts, checksums, properties) and one Parquet file per table. No value is empty.\n",
+        "version, row counts, checksums, properties) and one Parquet file per table. No value is empty. A",
+        "column without a row here is described above, as a property of its label or relationship.\n",
     ]
+    above = {(label.name, one.name, one.doc) for label in SCHEMA.labels for one in label.properties}
+    for rel in SCHEMA.relationships:
+        above |= {(rows.table, one.name, one.doc) for rows in rel.rows for one in rel.properties}
     for table in (*SCHEMA.record_tables("topology"), *SCHEMA.record_tables("run")):
-        out += [f"### {table.name}.parquet ({table.record})\n", f"{table.doc}{_references(table)}\n"]
-        out += _properties(table.columns)
+        columns = ", ".join(f"`{column.name}`" for column in table.columns)
+        out += [f"### {table.name}.parquet ({table.record})\n", f"{table.doc}{_references(table)}"]
+        out += [f"Columns: {columns}.\n"]
+        out += _properties(one for one in table.columns if (table.name, one.name, one.doc) not in above)
     return "\n".join(out).rstrip() + "\n"
 
 
@@ -83,9 +93,9 @@ def questions_page(library: Mapping[str, Question]) -> str:
         notes = f" {question.notes}" if question.notes else ""
         out.append(f"{question.title} Asked of {_SCOPES[question.scope]}.{notes}\n")
         if question.params:
-            out.append(f"Parameters: {'; '.join(_parameter(*one) for one in question.params.items())}\n")
+            out.append(f"- Parameters: {'; '.join(_parameter(*one) for one in question.params.items())}.")
         columns = (f"`{one.name}`{_unit(one)}{one.help and ': '}{one.help}" for one in question.returns)
-        out.append(f"Columns: {'; '.join(text.removesuffix('.') for text in columns)}.\n")
+        out.append(f"- Columns: {'; '.join(text.removesuffix('.') for text in columns)}.\n")
         out += ["```cypher", question.cypher.rstrip(), "```\n"]
     return "\n".join(out).rstrip() + "\n"
 
@@ -121,6 +131,10 @@ _SCOPES = {
 def _properties(properties: Iterable[Property]) -> list[str]:
     rows = [f"| `{p.name}` | {p.type} | {p.unit} | {p.doc} |" for p in properties]
     return ["| property | type | unit | |", "|---|---|---|---|", *rows, ""] if rows else []
+
+
+def _pairs(rel: Relationship) -> str:
+    return ", ".join(f"`({source})-[:{rel.type}]->({target})`" for source, target in rel.pairs)
 
 
 def _references(table: Table) -> str:

@@ -58,10 +58,15 @@ _SOURCE = re.compile(r"\[(R\b[^]]*|C)\]")
 def page() -> str:
     """The whole page."""
     sources, machine = _sources(), load(DEFAULT)
-    parts = [_HEAD]
-    for title, model, rows in _sections():
-        parts.append(f"## {title}\n\n{(model.__doc__ or '').strip().splitlines()[0]}\n")
-        parts.append("| key | meaning | unit | default | source |\n|---|---|---|---|---|")
+    parts, last = [_HEAD], None
+    for section, model, rows in _sections():
+        top = section.partition(".")[0].removesuffix("[]")
+        if top != last:  # a table for each key of the top level; the sections below it are rows of it
+            parts += ([""] if last is not None else []) + [f"## {f'`{top}`' if top else 'Top level'}", ""]
+            parts += ["| key | meaning | unit | default | source |", "|---|---|---|---|---|"]
+            last = top
+        about = (model.__doc__ or "").strip().splitlines()[0]
+        parts.append(f"| {f'**`{section}`**' if section else ''} | **{about}** | | | |")
         for key, info in rows:
             meaning = (info.description or "").replace("|", "\\|")
             unit = next((unit for end, unit in _UNITS.items() if key.endswith(end)), "")
@@ -70,12 +75,11 @@ def page() -> str:
             value = _get(machine, key) if required else info.get_default(call_default_factory=True)
             default = "" if required and value is None else f"`{_show(value)}`"
             parts.append(f"| `{key}` | {meaning} | {unit} | {default} | {sources.get(key, '')} |")
-        parts.append("")
-    return "\n".join(parts)
+    return "\n".join(parts) + "\n"
 
 
 def _sections() -> Iterator[tuple[str, type[Section], list[tuple[str, FieldInfo]]]]:
-    """Each section of the file by title, with its own keys; small sections are keys of the one above."""
+    """Each section of the file by its key, with its own keys; small sections are keys of the one above."""
     pending: list[tuple[str, type[Section]]] = [("", TopologySpec)]
     while pending:
         path, model = pending.pop(0)
@@ -88,7 +92,7 @@ def _sections() -> Iterator[tuple[str, type[Section], list[tuple[str, FieldInfo]
             elif name not in _OF_EVERY_PART:
                 rows.append((key, info))
         if rows:
-            yield (f"`{path}`" if path else "Top level"), model, rows
+            yield path, model, rows
         pending[:0] = inner
 
 
