@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -81,13 +82,11 @@ def distances(asked: AskedRun, params: Mapping[str, Any]) -> Answers:
                 "hops": 0,
                 "ns": 0.0,
             }
-            try:
+            rows.append(row)
+            with contextlib.suppress(RoutingError):
                 path = topology.route(src, node.id, traffic)
-            except RoutingError:
-                rows.append({**row, "reachable": False, "weight": 0.0, "hops": 0, "ns": 0.0})
-                continue
-            figures = {"weight": path.weight, "hops": len(path.links), "ns": topology.latency_ns(path)}
-            rows.append({**row, "reachable": True, **figures})
+                row["reachable"], row["weight"] = True, path.weight
+                row["hops"], row["ns"] = len(path.links), topology.latency_ns(path)
         if not any(row["reachable"] for row in rows):
             what = f"every component of kind '{kind}'" if kind else "every component"
             raise RoutingError(

@@ -7,7 +7,7 @@ holds the intervals of one table of the trace, each at a place: the component or
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from typing import Any
 
@@ -64,27 +64,21 @@ def messages(tables: Mapping[str, pa.Table], window: Window) -> Lines:
 
 def crossings(tables: Mapping[str, pa.Table], window: Window) -> Lines:
     """Transactions at each component and link on their way: first flit served to last flit gone."""
-    table = tables["Hop"]
-    kinds = Texts(tables["Transaction"]["kind"])
-    found = _lines("Hop", table, Texts(table["resource"]), None, "t_start", "t_out", window)
-    name = kinds.codes[transaction_rows(tables, table["txn"].to_numpy()[found.rows])]
-    return Lines(
-        "Hop", found.rows, found.places, found.place, kinds.all(), name.astype(np.int64), found.begin,
-        found.end,
-    )  # fmt: skip
+    return _of_transactions(tables, "Hop", "t_start", "t_out", window)
 
 
 def waits(tables: Mapping[str, pa.Table], window: Window) -> Lines:
     """Transactions that stood behind another, at the component or link, or the part of it, that was held."""
-    table = tables["WaitedFor"]
-    kinds = Texts(tables["Transaction"]["kind"])
-    found = _lines("WaitedFor", table, Texts(table["resource"]), None, "t_from", "t_to", window)
+    found = _of_transactions(tables, "WaitedFor", "t_from", "t_to", window)
+    return replace(found, names=[f"{kind} waits" for kind in found.names])
+
+
+def _of_transactions(tables: Mapping[str, pa.Table], of: str, begin: str, end: str, window: Window) -> Lines:
+    """Rows of table ``of`` at their resources, named after the kinds of their transactions."""
+    table, kinds = tables[of], Texts(tables["Transaction"]["kind"])
+    found = _lines(of, table, Texts(table["resource"]), None, begin, end, window)
     name = kinds.codes[transaction_rows(tables, table["txn"].to_numpy()[found.rows])]
-    names = [f"{kind} waits" for kind in kinds.all()]
-    return Lines(
-        "WaitedFor", found.rows, found.places, found.place, names, name.astype(np.int64), found.begin,
-        found.end,
-    )  # fmt: skip
+    return replace(found, names=kinds.all(), name=name.astype(np.int64))
 
 
 def kernels(launches: Sequence[Mapping[str, Any]], window: Window) -> Lines:
