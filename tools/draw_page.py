@@ -82,7 +82,7 @@ def draw(browser: Browser, url: str, size: str, scheme: str, name: str, file: Pa
     page.wait_for_selector("#view[data-shown]", timeout=60_000)
     page.wait_for_selector("text=/quer(y is|ies are) running/", state="hidden", timeout=60_000)
     if name in ("cube", "pe"):  # somewhere in the middle of the launch
-        page.get_by_label("interval").fill("14")
+        page.get_by_label("time interval").fill("14")
         page.locator(
             '[data-id="pe2"], [data-id="pe_dma"]'
         ).first.click()  # a phone shows what lies around PE 2

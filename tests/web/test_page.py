@@ -130,7 +130,7 @@ def test_the_views_of_the_machine_and_the_slider(
         for key, share in drawn["whole"].items()
         if share >= 0.005 and key in drawn["places"]
     )
-    slider = desk.get_by_label("interval")
+    slider = desk.get_by_label("time interval")
     slider.focus()
     for _ in range(20):
         slider.press("ArrowRight")
@@ -256,17 +256,17 @@ def test_a_question_is_asked_with_parameters_and_its_rows_lead_on(desk: Page, se
 def test_a_field_that_names_something_can_be_emptied_to_mean_all(desk: Page, server: str) -> None:
     show(desk, server, "questions?question=routing/distances")
     desk.get_by_label("src").fill("sip0.cube0.pe0")
-    assert desk.get_by_label("kind").input_value() == "hbm_ctrl"
+    assert desk.locator("input[name=kind]").input_value() == "hbm_ctrl"
     desk.get_by_role("button", name="Ask").click()
     desk.wait_for_selector(".answer table")
     assert set(desk.locator(".answer tbody td:nth-child(2)").all_inner_texts()) == {"hbm_ctrl"}
-    desk.get_by_label("kind").fill("")
+    desk.locator("input[name=kind]").fill("")
     desk.get_by_role("button", name="Ask").click()
     desk.wait_for_selector(".answer td:has-text('pe_tcm')")
     assert "p.kind=" in desk.url
     desk.reload()
     desk.wait_for_selector(".answer td:has-text('pe_tcm')")
-    assert desk.get_by_label("kind").input_value() == ""
+    assert desk.locator("input[name=kind]").input_value() == ""
 
 
 def test_cypher_draws_paths(desk: Page, server: str) -> None:
@@ -409,7 +409,7 @@ def test_a_report_is_the_same_page_without_a_server(
         assert said in desk.inner_text("#view")
         assert desk.locator("[role=alert]").count() == 0
     show(desk, address, "topology?view=sip")
-    desk.get_by_label("interval").press("ArrowRight")
+    desk.get_by_label("time interval").press("ArrowRight")
     which = desk.get_by_label("which").locator("option").all_inner_texts()
     assert which == ["all as one", "sip0"]
     show(desk, address, "topology?view=sip&of=sip0")

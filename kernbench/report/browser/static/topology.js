@@ -96,7 +96,7 @@ export async function topology(root, ctx) {
   const detail = h("aside", { class: "detail", "aria-live": "polite" });
   const when = h("output", { class: "when" });
   const legendPlace = h("div");
-  const slider = h("input", { type: "range", min: 0, max: bins - 1, value: 0, "aria-label": "interval",
+  const slider = h("input", { type: "range", min: 0, max: bins - 1, value: 0, "aria-label": "time interval",
     oninput: () => { stop(); step(Number(slider.value)); } });
   const whole = button("whole window", "utilisation of the whole window", () => { stop(); step(-1); }, { "aria-pressed": "true" });
   const play = button("▶", "play the intervals one after the other", () => playing ? stop() : start());
