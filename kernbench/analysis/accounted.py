@@ -46,7 +46,7 @@ def repeated(info: Mapping[str, Any]) -> list[Repeated]:
     """The periods that a run accounts for, in order of time."""
     names = ("name", "from_ns", "to_ns", "simulated", "times", "period_ns", "before_ns")
     of_periods = (one for one in info.get("repeats") or () if one["kind"] == "repeat")
-    return [Repeated(*(one[name] for name in names), _least_ns(one)) for one in of_periods]
+    return [Repeated(*(*(one[name] for name in names), _least_ns(one))) for one in of_periods]
 
 
 def said(info: Mapping[str, Any]) -> list[str]:

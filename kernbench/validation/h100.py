@@ -79,7 +79,7 @@ def decoder_us(case: Case) -> float:
         sizes = {key: p[key] for key in ("phase", "batch", "kv", "tokens") if key in p}
         params = {**sizes, "config": str(config), "kernels": "triton", "resident": True}
         launches = run("llama-decoder", MACHINE, params=params, trace=False).launches
-        return (launches[-1]["t_done"] - launches[0]["t_submit"]) / 1e3
+        return float(launches[-1]["t_done"] - launches[0]["t_submit"]) / 1e3
 
 
 def spread(case: Case) -> float:
