@@ -23,15 +23,14 @@ _by_key = attrgetter("key")
 
 
 class Requests:
-    """Transactions that are sent for one thing, which is over with the last of them.
+    """The transactions of one transfer, which is over with the last of them.
 
     Args:
         done: called when the last is answered.
         served: called when the memories have served the last byte: reads have been sampled, writes are
-            visible. None where no values are moved.
+            visible. None if no values are moved.
 
-    ``wait_ns`` is the longest time that one of them stood behind others, ``t_first`` when the first byte of a
-    read came, ns.
+    ``wait_ns`` is the longest wait of one of them, ``t_first`` when the first byte of a read came, ns.
     """
 
     def __init__(self, done: Callable[[], None], served: Callable[[], None] | None = None) -> None:
@@ -73,7 +72,7 @@ class Requests:
 
 
 class ChannelRequests:
-    """The requests, one a channel, that stand for one aggregated request.
+    """The requests, one for each channel, that stand for one aggregated request.
 
     The ``first`` request pays the overheads of requests on their way out and of data on their way back; the
     last one pays those of acknowledgements and of the component that asked. A store-and-forward component

@@ -18,11 +18,11 @@ from kernbench.sim.transaction import Transaction
 
 
 class Job(Requests):
-    """One transfer between a component and memory: all regions of it at once, done with the last.
+    """One transfer between a component and memory: all of its regions at once, done with the last.
 
     Args:
-        op: the operation that it carries out.
-        kind: that of its transactions; a write ends in ``_write``.
+        op: the operation that it is for.
+        kind: kind of its transactions; that of a write ends in ``_write``.
         runs: ``(address, bytes)``, one for each row of a strided access; addresses as the engines' owner
             understands them.
         done: see :class:`Requests`, as ``served``.
@@ -71,9 +71,9 @@ class DmaEngine:
 
     def __init__(self, name: str, outstanding: int) -> None:
         self.slots = [Server(f"{name}.{i}") for i in range(outstanding)]
-        """The requests that it may have in flight, each held from a job's start to its last answer.
+        """Slots for jobs in flight, each held from a job's start to its last answer.
 
-        ``present`` says whether it is, ``free`` since when it has not been.
+        ``present`` says whether a slot is held, ``free`` since when it has not been.
         """
         self.reset()
 
@@ -123,7 +123,7 @@ class EngineGroup:
 
 
 class DmaEngines:
-    """The engines of one component: reading and writing side by side, with a queue for each direction.
+    """The engines of one component: reading and writing in parallel, with a queue for each direction.
 
     An engine takes one job after the other, does not wait for answers, and has up to ``outstanding`` jobs in
     flight. A job that spans several memories sends one transaction to each, or one to each channel, all at
@@ -133,7 +133,7 @@ class DmaEngines:
         owner: the component that sends.
         traffic: kind of traffic of its transactions.
         requests: what to send for ``(address, nbytes)``.
-        gathered: what to send for many runs in one access, and their physical bytes; None: never.
+        gathered: what to send for many runs in one access, and their physical bytes; None if never used.
         reading: engines for reads.
         writing: engines for writes.
         outstanding: jobs in flight of each engine.

@@ -57,8 +57,8 @@ class FlitRequest:
 class ChannelState:
     """A message at one pseudo-channel: how its bursts found their rows, and what it waited for. In ticks.
 
-    The time up to its last burst is cut at each of its bursts. Of each piece, what a refresh held up counts
-    as refresh; of the rest, that since the row of the burst began to be opened as row.
+    The time up to its last burst is divided at each of its bursts. In each piece, time delayed by a refresh
+    counts as refresh; of the rest, the time since the burst's row began to be opened counts as row.
     """
 
     def __init__(self, came: int) -> None:

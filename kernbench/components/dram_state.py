@@ -123,7 +123,7 @@ class Pseudo:
     def held_up(self, since: int, until: int, bank: Bank) -> tuple[int, int]:
         """Refreshes that held up a burst of ``bank`` between two ticks: how many, for how many ticks.
 
-        From when it falls due one of all banks holds up everything until it is over; one of another bank
+        A refresh of all banks delays everything from when it is due until it is over; one of another bank
         until it is issued.
         """
         count = 0

@@ -81,9 +81,8 @@ class CachedSlice(HbmSlice):
     """One slice. What passes occupies the cache's port for ``bytes / cache_gbs`` ns, then takes ``hit_ns``;
     what is written for ``bytes / cache_write_gbs``.
 
-    A burst that is not there is fetched by its channel, which takes ``access_ns`` more; both begin when the
-    access comes. What is written is written back when its line is evicted, or, without ``write_back``, goes
-    to memory at once.
+    A missing burst is fetched by its channel, which takes ``access_ns`` more; both begin when the access
+    arrives. Written data go to memory when their line is evicted or, without ``write_back``, at once.
     """
 
     outcomes_for = "CacheUse"

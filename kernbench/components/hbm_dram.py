@@ -300,9 +300,9 @@ class DramSlice(HbmSlice):
             self.note_rows(asked, behind)
 
     def note_rows(self, asked: MemoryRequest, behind: float) -> None:
-        """Note how the bursts of ``asked``, which stood ``behind`` others for so long, found their rows.
+        """Note how the bursts of ``asked``, which waited for others for ``behind`` ns, found their rows.
 
-        What it waited for is told of the pseudo-channel that served it last, where its time went.
+        Its waits count at the pseudo-channel that served it last.
         """
         rows = self.outcomes
         room = asked.issued - asked.inside - behind

@@ -14,9 +14,9 @@ from kernbench.topology.places import places
 class MCpu(FanOut):
     """Commands for one cube, and a DMA of its own: one read and one write channel (ADR-0035 D3).
 
-    The DMA is no component: the waits of its transfers are recorded at the M_CPU. It knows physical addresses
-    only. A channel is held for the dispatch of a transfer, and has up to ``outstanding`` of them in flight;
-    an answer pays the M_CPU's overhead, as every message to it does.
+    The DMA is not a component: the waits of its transfers are recorded at the M_CPU. It knows physical
+    addresses only. A channel is held for the dispatch of a transfer, and has up to ``outstanding`` of them in
+    flight; an answer pays the M_CPU's overhead, as every message to it does.
     """
 
     def wired(self) -> None:

@@ -150,10 +150,10 @@ class Memory(Component):
         done: float,
         server: Server,
     ) -> float:
-        """The last flit leaves at ``done``: note the hop, and who held it up.
+        """Note the hop of a packet whose last flit leaves at ``done``, and who delayed it.
 
-        It stood behind others at the entry until ``begun``, then at ``server``, a part of the memory or the
-        memory itself, from ``inside`` to ``until``. Returns for how long it did so there, ns.
+        It waited at the entry until ``begun``, then at ``server``, a part of the memory or the memory itself,
+        from ``inside`` to ``until``. Returns how long it waited there, ns.
         """
         transaction = packet.transaction
         wait = behind = 0.0

@@ -19,9 +19,9 @@ _COMPUTING = ("GEMM", "MATH")
 
 
 class Token(PortAccess):
-    """A tile, or a command that is one, on its way through the stages of its plan, one after the other.
+    """A tile, or a command that is one tile, on its way through the stages of its plan.
 
-    At every time exactly one component owns it, and its fields are those of the stage that it is in there.
+    At any time exactly one component owns it, and its fields are those of its stage there.
     """
 
     def __init__(

@@ -69,7 +69,7 @@ class ComputeEngine(PeComponent):
 
 
 class PeGemm(ComputeEngine):
-    """Works in whole hardware tiles or folds of its array: one that a block does not fill is paid in full.
+    """The MAC array: computes whole hardware tiles or folds; a partial one takes the full time.
 
     One tile takes ``tile_m * tile_k * tile_n / macs_per_cycle`` cycles: 16 for 32 x 64 x 32 at 4096.
     """
@@ -105,10 +105,10 @@ class PeGemm(ComputeEngine):
 
 
 class PeMath(ComputeEngine):
-    """``lanes`` elements a cycle: ``(ceil(elements / lanes) + latency_cycles) * passes / clock_ghz`` ns.
+    """The vector unit: ``(ceil(elements / lanes) + latency_cycles) * passes / clock_ghz`` ns.
 
-    The topology has a table of passes by operation; an operation that it does not name takes one. What its
-    tables of cycles name takes those instead (:mod:`kernbench.program.math_rates`).
+    The topology has a table of passes by operation; an operation without entry takes one. Operations in its
+    tables of cycles take those instead (:mod:`kernbench.program.math_rates`).
     """
 
     def __init__(self, node: Node, system: System) -> None:

@@ -31,7 +31,7 @@ _MANY = 64
 
 
 class PeCpu(PeComponent):
-    """One kernel at a time; launches that come meanwhile wait in order of arrival.
+    """Runs one kernel at a time; launches that arrive meanwhile wait in order of arrival.
 
     Each command but a definition costs ``dispatch_cycles`` of the PE's clock before it is handed on.
     """

@@ -20,9 +20,9 @@ THROUGH = 1
 
 
 class PeTcm(Memory):
-    """Two ports, ``overhead_ns + nbytes / port bandwidth`` each access, first come first served.
+    """Two ports; an access takes ``overhead_ns + nbytes / port bandwidth``, first come first served.
 
-    What an access has moved is there ``access_ns`` later; the port is free by then.
+    The bytes of an access are available ``access_ns`` later; the port is free by then.
 
     It times accesses; the bytes themselves are in the data plane.
     """
@@ -53,7 +53,7 @@ class PeTcm(Memory):
         gbs: float = inf,
         overhead_ns: float = 0.0,
     ) -> None:
-        """A sibling moves ``nbytes`` through a port; ``done(t_start)`` is called when they are through.
+        """Move ``nbytes`` of a sibling through a port; call ``done(t_start)`` when they have passed.
 
         They cross the link between the two, cut through: the port is busy for as long as the slower of port
         and link takes. The sibling moves at most ``gbs`` GB/s, and adds ``overhead_ns`` ns of its own.

@@ -43,9 +43,9 @@ class Translator(PeComponent, ABC):
         """The requests to memory for ``nbytes`` at ``address``: they determine the time."""
 
     def gathered(self, runs: Runs) -> tuple[list[PhysicalRequest], Sequence[Region]]:
-        """The requests of one access to many runs, one a controller or channel, and their physical bytes.
+        """Requests of one access to many runs, one for each controller or channel, and their physical bytes.
 
-        What is between the runs belongs to the same tensor, and is mapped as they are.
+        Bytes between the runs belong to the same tensor, and are mapped alike.
         """
         addresses, (at, end) = self.system.addresses, runs.span
         found: dict[int, list[Runs]] = {}

@@ -87,8 +87,8 @@ class QueueChannel:
     def send_token(self, token: QueueToken, peer: Location, parent: int) -> None:
         """Put a token onto the fabric; ``parent`` is the transaction whose credit it needed, or -1.
 
-        Its bytes come out of the PE's TCM, as those of a DMA write do: at once where the link from there is
-        as fast as the one to the router, and otherwise as soon as the fabric need not wait for them.
+        Its bytes come from the PE's TCM, like those of a DMA write: at once if the link from there is as fast
+        as the one to the router, and otherwise as soon as the fabric need not wait for them.
         """
         clock = self._owner.clock
         if token.nbytes:

@@ -40,7 +40,7 @@ def component_class(impl: str, extra: Mapping[str, str] | None = None) -> type[C
 
     A class is ``module:Class`` or ``file.py:Class``, found as benches are: a module may lie in the working
     directory, or in the topology file's folder. Raises :class:`ConfigError` when the name is not registered,
-    does not import, is no Component, or lacks methods of the base that it fills in.
+    does not import, is not a Component, or lacks methods of the base that it fills in.
     """
     known = {**shipped(), **(extra or {})}
     target = known.get(impl, impl)

@@ -13,7 +13,8 @@ class Transit(Component):
     """Routers, the switch, UCIe ports and connections, the IO chiplet's NoC.
 
     Forwards flits as they come; the first flit of a packet takes ``overhead_ns``. With ``worker: pipelined``
-    any number of messages are on their way through it, and flits queue for an output when they are ready.
+    any number of messages pass through it at the same time, and flits queue for an output when they are
+    ready.
     With ``worker: serial`` one worker serves all flits in order of arrival. Where a subclass replaces
     ``service_ns(packet, flit)``, it is called for every flit.
     """

@@ -364,9 +364,9 @@ class Fabric(Carrier):
         return flit == 0 or packet.times.at[2 * packet.stride + hop] != 0.0
 
     def gather(self, packet: Packet, hop: int, node: FabricNode, flit: int, time: float) -> None:
-        """For a node that takes whole messages:
+        """Take a flit at a node that takes whole messages: wait for all of it, then forward or receive it.
 
-        wait for all of it, pay once, then forward or receive it. Messages of one access are forwarded as one.
+        The node pays once. Messages of one access are forwarded as one.
         """
         if flit == 0:
             node.arrive(time)

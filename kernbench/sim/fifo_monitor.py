@@ -35,8 +35,7 @@ def violation(invariant: str, who: str, location: str, time: float, what: str) -
 class FifoMonitor:
     """Checks each use of a server: in order of arrival, one at a time, and as soon as it is free.
 
-    Of a server that may have an ``occupy`` of its own the monitor sees what that answers; of others it is the
-    ``watcher``.
+    If a server's class may override ``occupy``, the monitor wraps it; otherwise it is the ``watcher``.
     """
 
     __slots__ = ("_occupy", "arrived", "end", "server")

@@ -41,9 +41,9 @@ _INFINITY = float("inf")
 
 
 class QueueEntry:
-    """Flits ``flit`` to ``last`` of a packet, the first of which came at ``since`` ns.
+    """Flits ``flit`` to ``last`` of a packet, the first of which arrived at ``since`` ns.
 
-    ``order`` is that in which entries came to their port.
+    ``order`` numbers entries as they came to their port.
     """
 
     def prepare(self, packet: Packet, hop: int, flit: int, last: int, since: float, order: int) -> None:
@@ -74,9 +74,9 @@ class QueueEntry:
 
 
 class InputQueue:
-    """What came by one input and has not gone on, in order of arrival.
+    """What arrived by one input and waits, in order of arrival.
 
-    With a ``buffer`` it is a virtual channel of that: it has a holder, and its sender has credits.
+    With a ``buffer`` it is one of the buffer's virtual channels: it has a holder, and its sender has credits.
     """
 
     def __init__(
@@ -192,10 +192,10 @@ class Buffer(Server):
     """The input buffers at the far end of ``link``: ``vcs`` virtual channels of ``flits`` flits each.
 
     Args:
-        resource: Its name.
+        resource: Their name.
         link: The link that fills them.
-        flits: Room of each.
-        vcs: How many there are.
+        flits: Size of each.
+        vcs: Number of virtual channels.
         credit_ns: Time from when a flit has left until the sender knows it.
         allocation_ns: Time that a message at its turn takes to get a channel.
         dateline: Messages go on in the upper half of the channels from this link on, in the lower half before

@@ -38,45 +38,45 @@ class Instrument:
     """The same of stages of tiles."""
 
     def started(self, resources: Sequence[Server], clock: Clock) -> None:
-        """The machine stands, and nothing has happened yet.
+        """Called when the machine is wired, before anything happens.
 
-        ``resources`` are its components and links, and parts of them, each with its name ``resource``; a hop
-        and a wait of a transaction name theirs by the position in this list. ``clock.now`` is the simulated
-        time in ns.
+        ``resources`` are its components and links, and parts of them, each with its name ``resource``; hops
+        and waits of a transaction refer to them by position in this list. ``clock.now`` is the simulated time
+        in ns.
         """
 
     def rows(self) -> Iterable[Mapping[str, object]]:
-        """The rows of its table; asked for once, when the run is over.
+        """The rows of its table; called once, when the run is over.
 
-        A row maps columns to texts, numbers or truths. Two columns have a meaning: ``resource`` is the name
+        A row maps columns to texts, numbers or booleans. Two columns have a meaning: ``resource`` is the name
         of the component or link that the row is about, ``launch`` the number of a launch. Rows are kept with
         the run as nodes ``(:Run)-[:RECORDED]->(:Reading {kind: table})``, with their columns as properties
-        and ``ABOUT`` relationships to what they are about.
+        and ``ABOUT`` relationships to the resource or launch.
         """
         return ()
 
     def transaction_done(self, transaction: Transaction) -> None:
-        """A transaction has reached its end; all of its hops and waits are known."""
+        """Called when a transaction has ended; all of its hops and waits are known."""
 
     def op_served(self, op: Op) -> None:
-        """Memory has served the last byte of ``op``: it takes effect now.
+        """Called when memory has served the last byte of ``op``, which takes effect now.
 
         Called once, before :meth:`op_done`, for each operation that reads or writes memory with values; the
         order of calls is the order of effects.
         """
 
     def op_done(self, op: Op) -> None:
-        """A data operation is over. One that touches no memory takes effect now."""
+        """Called when a data operation is over. One that touches no memory takes effect now."""
 
     def stage_done(self, op: Op) -> None:
-        """A stage of a tile between TCM and registers, or of computing, is over: it moves no values.
+        """Called when a stage of a tile between TCM and registers, or of computing, is over (no values).
 
-        Called in place of :meth:`op_done` where a class defines both.
+        Called instead of :meth:`op_done` if a class defines both.
         """
         self.op_done(op)
 
     def launch_started(self, launch: int, name: str, pes: int, t_start: float) -> None:
-        """All PEs of a launch have started.
+        """Called when all PEs of a launch have started.
 
         Args:
             launch: Its number in the run, from 0.
@@ -86,7 +86,7 @@ class Instrument:
         """
 
     def launch_ended(self, launch: int) -> None:
-        """The host has the answers of all PEs of a launch; none of its operations is still to come."""
+        """Called when the host has the answers of all PEs of a launch; all of its operations are over."""
 
 
 class Observers:

@@ -93,10 +93,10 @@ class InvariantChecker(Instrument):
         engines: Mapping[str, EngineCounts],
         in_flight: Mapping[int, Transaction],
     ) -> None:
-        """All resources exist and are numbered.
+        """Begin to watch the machine, all of whose resources are numbered.
 
-        Watch the components among them with the servers that are ``parts`` of them, links, and the DMA
-        ``engines`` by component. ``in_flight`` are the transactions that have not ended, by number.
+        Watches components with the servers that are ``parts`` of them, links, and the DMA ``engines`` by
+        component. ``in_flight`` are the transactions that have not ended, by number.
         """
         self._resources = resources
         self._engines = engines
@@ -222,9 +222,9 @@ class InvariantChecker(Instrument):
         return self._within.get(wait.resource, wait.resource)
 
     def _was_at(self, wait: Wait) -> bool:
-        """Whether the route of the holder leads to where it is said to have been.
+        """Whether the route of the holder passes the place where it is said to have been.
 
-        Whoever waits for room may wait for somebody far away.
+        A transaction that waits for room may wait for one far away.
         """
         if isinstance(self._resources[wait.resource], Buffer):
             return True

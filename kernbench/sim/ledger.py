@@ -120,11 +120,11 @@ class Ledger:
             kind: such as ``dma_read``; kept in the trace.
             path: its route; the first node sends, the last one receives.
             nbytes: payload of the request or of its answer.
-            t_submit: when it was asked for, ns.
+            t_submit: when it was requested, ns.
             parent: id of the transaction that caused it, -1 for none.
             op: id of the operation that it serves, -1 for none.
             address: byte offset within the destination memory.
-            channel: pseudo-channel that holds all of its bytes, -1 where address bits tell.
+            channel: pseudo-channel that holds all of its bytes, -1 if address bits select it.
             is_write: the payload travels out rather than back.
             message: the payload of a control message.
             ids: correlation id and request id of the host's message that it belongs to.

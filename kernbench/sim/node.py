@@ -87,10 +87,7 @@ class FabricNode(Server):
         super().__init__(resource)
         self.overhead_ns = overhead_ns
         self.pipelined = False
-        """For a transit node:
-
-        ``overhead_ns`` is only latency. Otherwise one worker serves all flits in turn.
-        """
+        """Whether ``overhead_ns`` of a transit node is latency only; else one worker serves all flits."""
         self.hooks = hooks_of(type(self))
         self.is_transit = self.is_endpoint = self.custom_service = self.reorders = False
         self.is_python_subclass = False
@@ -122,16 +119,17 @@ class FabricNode(Server):
         return ns
 
     def service_ns(self, packet: Packet, flit: int) -> float:
-        """Time that flit number ``flit`` of ``packet`` takes at a transit node, or its worker for it, ns.
+        """Time that flit number ``flit`` of ``packet`` takes at a transit node, or of its worker, ns.
 
-        Asked for the first flit; of a class that overrides it, for every flit.
+        Called for the first flit; if a class overrides it, for every flit.
         """
         return self.overhead() if flit == 0 and packet.pays else 0.0
 
     def transform(self, packet: Packet) -> Packet:
-        """The packet that goes on in place of ``packet``, which has come whole: see :meth:`Packet.resized`.
+        """The packet that goes on instead of ``packet``, which is complete: see :meth:`Packet.resized`.
 
-        A node that overrides it waits for whole messages, and sends on as many bytes as it answers with.
+        A node that overrides it waits for whole messages, and forwards the bytes of the packet that it
+        returns.
         """
         return packet
 
@@ -145,10 +143,7 @@ class FabricNode(Server):
         raise TypeError(f"'{self.resource}' takes no flits")
 
     def answer(self, packet: Packet) -> None:
-        """Called at the time of ``Fabric.answer_at``:
-
-        all flits of a packet that the node has taken are served.
-        """
+        """Called when all flits of a packet that the node has taken are served (``Fabric.answer_at``)."""
         raise TypeError(f"'{self.resource}' takes no flits")
 
 
@@ -184,10 +179,10 @@ class Link(Server):
             self.port.reset()
 
     def reserve(self, packet: Packet, flit: int, at: float) -> tuple[float, float, float]:
-        """A flit takes the output at ``at`` or, first come first served, as soon as it is free. Final.
+        """Book the output for a flit at ``at`` or, first come first served, as soon as it is free; final.
 
-        A flit takes its bytes' time, ``bytes / bw_gbs`` ns, and then flies for ``delay_ns``. The last flit of
-        a message holds the output for ``issue_ns`` more.
+        A flit takes ``bytes / bw_gbs`` ns to send and ``delay_ns`` to arrive. The last flit of a message
+        holds the output for ``issue_ns`` more.
 
         Returns:
             When its first byte is sent, when its last one has been, and when that is at the far end, ns.
@@ -203,18 +198,18 @@ class Link(Server):
         return start, end, end + self.delay_ns
 
     def stream(self, head: float, nbytes: int) -> float:
-        """A message within a PE crosses, cut through: its bytes leave as they come.
+        """Send a message within a PE across, cut through: its bytes leave as they arrive.
 
-        Streams go one after the other. They do not queue behind flits of the fabric that cross the same
-        link, nor these behind them.
+        Streams cross one after the other. They and flits of the fabric on the same link do not delay each
+        other.
 
         Args:
-            head: when the first byte stands before the link, ns.
+            head: when the first byte is at the link, ns.
             nbytes: size of the message.
 
         Returns:
-            When the last byte would be across if all bytes stood before the link at ``head``. A sender or
-            receiver that is slower than the link determines the time itself.
+            When the last byte would be across if all bytes were at the link at ``head``. If sender or
+            receiver are slower than the link, they determine the time.
         """
         start = self.stream_free if self.stream_free > head else head
         end = start + nbytes / self.bw_gbs

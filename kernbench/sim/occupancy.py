@@ -58,10 +58,10 @@ class OccupancyLog:
             self.shares.clear()
 
     def blockers(self, owner: Any, begin: float, end: float, holder: Any, since: float, until: float) -> int:
-        """Who but ``owner`` held it between ``begin`` and ``end``: how many entries ``found`` has of it.
+        """Put who but ``owner`` held it between ``begin`` and ``end`` into ``found``; return how many.
 
-        ``holder`` has it now, from ``since`` to ``until``; that is not yet a run. Where nobody has it, both
-        are infinite.
+        ``holder`` has it now, from ``since`` to ``until``, which is not a run yet. If nobody has it, both are
+        infinite.
         """
         runs, found = self.runs, self.found
         n = 0

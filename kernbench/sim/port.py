@@ -41,10 +41,11 @@ _INFINITY = float("inf")
 
 
 class Arbiter:
-    """Says who is next at a port. There is one object for each link; a subclass may keep what it likes.
+    """Chooses who is next at a port. Each link has its own arbiter, which may keep state.
 
-    ``inputs`` are those that the link's node has, known before the first choice: itself, for its own
-    messages, then the links that lead to it as the topology has them. ``lines[i].source`` is one of them.
+    ``inputs`` are the inputs of the link's node, known before the first choice: the node, for its own
+    messages, then the links that lead to it, in the order of the topology. ``lines[i].source`` is one of
+    them.
     """
 
     def __init__(self, link: Link) -> None:
@@ -55,14 +56,14 @@ class Arbiter:
         """Forget the run: the next one begins. One that keeps nothing of it has nothing to do."""
 
     def pick(self, lines: list[InputQueue], last: int) -> int:
-        """Which of ``lines`` is next: its place in the list.
+        """The index in ``lines`` of the queue that is next.
 
-        Asked when the link is free and flits stand in two lines or more.
+        Called when the link is free and flits wait in at least two queues.
 
         Args:
-            lines: those in which something stands, by ``number``; not to be changed. ``line.first`` is what
-                stands at its head: ``flit`` number so and so of its ``packet``, ``since`` so many ns.
-            last: number of the line that was served last; -1 before the first.
+            lines: the queues that are not empty, by ``number``; not to be changed. ``line.first`` is the
+                entry at the head: flit number ``flit`` of ``packet``, which has waited since ``since`` ns.
+            last: number of the queue that was served last; -1 before the first.
         """
         raise NotImplementedError
 
@@ -323,10 +324,10 @@ class Port(ArbitratedServer):
         return place
 
     def ready_from(self, queue: InputQueue, now: float) -> float:
-        """When the flit at the head of ``queue`` can go: infinity where something has to happen first.
+        """When the flit at the head of ``queue`` can go; infinity if something has to happen first.
 
-        It has to be there, the one before it has to have left, a flit of another channel of the same input
-        must not be being read, and it needs a channel of the link and a credit of it.
+        It must have arrived, the one before it must have left, no flit of another channel of the same input
+        may be being read, and it needs a channel of the link and a credit of that channel.
         """
         entry: QueueEntry = queue.first
         if entry.flit > entry.last:
@@ -441,10 +442,10 @@ class Port(ArbitratedServer):
         self.log.forget_until(oldest)
 
     def note_waits(self, queue: InputQueue, now: float) -> float:
-        """The last flit at the head of ``queue`` goes: note whom it stood behind, and where. Returns the ns.
+        """Note whom the head of ``queue``, whose last flit goes, waited for, and where; return the ns.
 
-        Until its packet was at the head, it stood behind others in the same buffer. From then on it was
-        stalled by whoever had no room for it, or stood behind others that the link carried.
+        Until its packet was at the head, it waited for others in the same buffer. From then on it was
+        stalled by whoever had no room for it, or waited for others that the link carried.
         """
         entry: QueueEntry = queue.first
         transaction: Transaction = entry.packet.transaction

@@ -33,11 +33,11 @@ Hop = tuple[int, float, float, float, float, float, int]
 
 
 class Wait(NamedTuple):
-    """A transaction stood behind ``holder`` at ``resource`` for ``ns``; ``holders`` > 1: behind so many.
+    """A wait of a transaction for ``holder`` at ``resource``, ``ns`` long; ``holders`` > 1: for so many.
 
-    Of a component whose parts are resources themselves (an HBM slice's pseudo-channels), it is the part.
-    ``seq`` is the hop of the transaction at which it stood; all of the wait lay between ``t_from`` and
-    ``t_to``, ns.
+    If parts of a component are resources themselves (pseudo-channels of an HBM slice), ``resource`` is the
+    part. ``seq`` is the hop at which the transaction waited; the wait lies between ``t_from`` and ``t_to``,
+    ns.
     """
 
     holder: int

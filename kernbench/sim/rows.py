@@ -32,11 +32,11 @@ class StageRows:
         """Gather a stage of a command on operands in TCM: fetch, GEMM or MATH, store.
 
         Args:
-            row: What the stage before gave; -1 with the first.
+            row: What the call for the previous stage returned; -1 with the first.
             part: 0, 1 or 2.
             op: The command's operation.
             site: Its call site.
-            component: Who carried the stage out.
+            component: Component that executed the stage.
             id: Number of the stage's operation.
             held: The transaction of its access to the TCM, -1 for none; of GEMM or MATH the operation that
                 held the slot before it.
@@ -58,14 +58,14 @@ class StageRows:
             parent: The command that it is a part of.
             stage: Its kind.
             name: Name of the operation.
-            component: Who carried it out.
-            nbytes: What it moved.
+            component: Component that executed it.
+            nbytes: Bytes moved.
             transaction: That of its access to memory, -1 for none.
             t_ready: When its part of the PE received it, ns.
             t_start: When it began, ns.
             t_end: When it was over, ns.
             after: The operations that it waited for.
-            hazard: As what.
+            hazard: Kind of that dependency.
             slot: The operation that held the compute slot before it, -1 for none.
         """
 

@@ -24,7 +24,7 @@ _INFINITY = float("inf")
 
 
 class Server:
-    """Serves first come first served. ``owner`` is whatever holds it: a transaction, an op.
+    """Serves its owners first come first served; an owner is a transaction or an operation.
 
     Subclasses may override ``occupy``, ``arrive`` and ``leave``.
     """
@@ -38,10 +38,10 @@ class Server:
         Server.reset(self)
 
     def reset(self) -> None:
-        """Make anew what a run changes. What is wired stays: see :meth:`Machine.reset`.
+        """Reset the state of a run; the wiring stays: see :meth:`Machine.reset`.
 
-        A subclass that has more of it makes that in a ``reset`` of its own, which its ``__init__`` calls by
-        the name of the class: what is wired may not be complete there.
+        A subclass with more state resets it in its own ``reset``, which its ``__init__`` calls by the name of
+        the class, since the wiring may not be complete there.
         """
         self.free = 0.0
         self.holder: Any = None
@@ -94,10 +94,7 @@ class Server:
         return begun
 
     def _hand_over(self, time: float, end: float) -> None:
-        """Note that the present holder has it until ``end``:
-
-        those who come from ``time`` on may wait for it.
-        """
+        """Note that it is held until ``end``: those who come from ``time`` on may wait for the holder."""
         if self.log is None:
             self.log = OccupancyLog(True)
         self.log.forget_until(time)
@@ -112,8 +109,7 @@ class Server:
     def blockers(self, owner: Any, begin: float, end: float) -> int:
         """Who else held it between ``begin`` (now) and ``end``, when ``owner`` gets it: entries of its log.
 
-        It is busy all that time, so what is missing from ``end - begin`` was held by ``owner`` itself (its
-        earlier flits).
+        It is busy all that time, so ``owner``'s own earlier flits held it for the rest of ``end - begin``.
         """
         if self.log is None:
             self.log = OccupancyLog(True)

@@ -49,11 +49,11 @@ class TraceRecorder(Instrument):
         """All tables by name, rows by transaction number.
 
         ``sim_ns`` is the time that utilisation is a share of; ``also`` names resources that the table Use
-        must have even where no transaction went through them. In a ``partial`` run, one that was stopped,
-        nothing was busy for longer than that. With ``last`` hops and waits are let go of as they become
-        tables, which a trace of millions has no room for twice, and the recorder has none any more.
-        ``accesses`` are those to TCMs that are recorded with operations: ``id op src nbytes hops is_write``,
-        when they asked for the port, had it and were through, ns. ``beyond`` is what is added to counters.
+        must have even if no transaction passed them. In a ``partial`` run, one that was stopped, busy times
+        are cut at ``sim_ns``. With ``last`` hops and waits are dropped as they become tables, since memory
+        cannot hold millions twice. ``accesses`` are those to TCMs that are recorded with operations: ``id op
+        src nbytes hops is_write``, and when they requested the port, got it and ended, ns. ``beyond`` is
+        added to counters.
         """
         rows = self._rows if accesses is None else _with_accesses(self._rows, accesses, resources)
         numbers = rows.numbers.columns()
@@ -128,7 +128,7 @@ def _sums(values: Any, counts: Any) -> Any:
 def _in_order(counts: Any, order: Any) -> tuple[Any, Any]:
     """Where each hop was gathered, and its number within its transaction, in the order of transactions.
 
-    The hops of a transaction stand together, so they are in order once the transactions are.
+    Hops of a transaction are adjacent, so they are in order once the transactions are.
     """
     taken = counts[order]
     seq = np.arange(taken.sum()) - np.repeat(np.cumsum(taken) - taken, taken)
@@ -166,9 +166,9 @@ def coded(names: Sequence[str], index: Any) -> Any:
 
 
 def arrow(values: Any) -> Any:
-    """The Arrow array of a column. Of numbers it shares the memory, as ``pyarrow.array`` does.
+    """The Arrow array of a column; numbers share the column's memory.
 
-    That would import ``numpy.ma``, to see whether any are masked.
+    ``pyarrow.array`` would import ``numpy.ma``, to see whether any are masked.
     """
     import pyarrow as pa
 
@@ -223,10 +223,10 @@ def _mm(resource: Server) -> float:
 def _dealt(
     rows: TransactionRows, numbers: Columns, order: Any, names: Sequence[str], used: Sequence[Server]
 ) -> Columns:
-    """The table Dealt: what each part of a memory had of the transactions that were traced at it.
+    """The table Dealt: the share of each part of a memory in the transactions that were traced at it.
 
-    A memory that deals its bytes has a method ``dealt`` and ``channels``. One of a user's class may deal them
-    otherwise: where a part would have more than it has counted, that memory has no rows.
+    A memory that distributes its bytes has a method ``dealt`` and ``channels``. A user's class may distribute
+    them otherwise: if a part would have more than it has counted, that memory has no rows.
     """
     dealing: dict[str, Any] = {r.resource: r for r in used if hasattr(r, "dealt")}
     dst = rows.dst
