@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.test_wheel import SHIPPED
+from tests.quick_builds import quick_copy
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD: dict[str, Any] = runpy.run_path(str(ROOT / "hatch_build.py"))
@@ -47,16 +47,6 @@ def no_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def _sources(into: Path) -> Path:
-    """A copy of what is installed, with nothing compiled."""
-    without = shutil.ignore_patterns("__pycache__", "*.so", "sources.txt", ".*cache")
-    for name in SHIPPED:
-        shutil.copytree(ROOT / name, into / name, ignore=without)
-    for name in ("pyproject.toml", "README.md", "hatch_build.py"):
-        shutil.copy(ROOT / name, into / name)
-    return into
-
-
 def _run(*argv: str, folder: Path, **environment: str) -> str:
     env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "KERNBENCH"))} | environment
     done = subprocess.run(argv, cwd=folder, env=env, capture_output=True, text=True, check=False)
@@ -78,7 +68,7 @@ def test_the_build_asks_for_a_compiler_only_where_there_is_none(monkeypatch: pyt
 @pytest.mark.slow
 @pytest.mark.usefixtures("no_compiler")
 def test_without_any_compiler_one_line_says_so(tmp_path: Path) -> None:
-    copy = _sources(tmp_path / "checkout")
+    copy = quick_copy(tmp_path / "checkout")
     done = subprocess.run(
         [sys.executable, "hatch_build.py"], cwd=copy, capture_output=True, text=True, check=False
     )
@@ -93,7 +83,7 @@ def test_without_any_compiler_one_line_says_so(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("no_compiler")
 def test_the_default_job_runs_where_nothing_is_compiled(tmp_path: Path) -> None:
-    copy = _sources(tmp_path / "checkout")
+    copy = quick_copy(tmp_path / "checkout")
     place = {"PYTHONPATH": os.pathsep.join([str(copy), str(copy / "graph")])}
     run = json.loads(_run(sys.executable, "-m", "kernbench", *DEFAULT_JOB, folder=tmp_path, **place))
     assert run["verified"] is True
@@ -116,7 +106,7 @@ def test_pip_brings_a_compiler_and_the_default_job_runs_compiled(tmp_path: Path)
     # What KernBench depends on is at hand already.
     (packages / "dependencies.pth").write_text("\n".join(site.getsitepackages()), encoding="utf-8")
     pip = (python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-compile")
-    _run(*pip, "--no-deps", str(_sources(tmp_path / "checkout")), folder=tmp_path)
+    _run(*pip, "--no-deps", str(quick_copy(tmp_path / "checkout")), folder=tmp_path)
     said = _run(python, "-c", "import kernbench.compiled as c; print(c.state, c.__file__)", folder=tmp_path)
     assert said.startswith(f"used {environment}")
     run = json.loads(_run(python, "-m", "kernbench", *DEFAULT_JOB, folder=tmp_path))

@@ -14,23 +14,16 @@ from pathlib import Path
 import pytest
 
 from kernbench.compiled.digest import MODULES
+from tests.quick_builds import quick_copy
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
-SHIPPED = ("kernbench", "graph", "queries", "configs", "evaluations")
-LEFT_OUT = shutil.ignore_patterns("__pycache__", ".*cache", "*.egg-info")
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of $KERNBENCH_SOURCE, or else of a copy of this checkout without what tools left in it."""
-    given = os.environ.get("KERNBENCH_SOURCE")
-    source = Path(given) if given else tmp_path_factory.mktemp("source")
-    if not given:
-        for name in SHIPPED:
-            shutil.copytree(ROOT / name, source / name, ignore=LEFT_OUT)
-        for name in ("pyproject.toml", "README.md", "hatch_build.py"):
-            shutil.copy(ROOT / name, source / name)
+    """The wheel of $KERNBENCH_SOURCE, or else of this checkout."""
+    source = quick_copy(tmp_path_factory.mktemp("source"), Path(os.environ.get("KERNBENCH_SOURCE", ROOT)))
     target = tmp_path_factory.mktemp("wheel")
     subprocess.run(
         [sys.executable, "-m", "build", "--wheel", "--outdir", str(target), str(source)],
