@@ -148,8 +148,8 @@ def test_a_gemm_that_does_not_fit_is_done_in_parts(m, k, n, block):
 
 
 @pytest.mark.slow
-def test_a_gemm_of_2048():
-    done = kb.run("gemm-multi-pe", verify=True, trace=False, store="memory:", m=2048, k=2048, n=2048)
+def test_a_gemm_of_1024():
+    done = kb.run("gemm-multi-pe", verify=True, trace=False, store="memory:", m=1024, k=1024, n=1024)
     assert done.verified is True
 
 

@@ -31,7 +31,6 @@ LARGE = [
     ("default", "sip:0", {"phase": "prefill", "tokens": 270}),
     ("default", "all", {"phase": "prefill", "tokens": 40}),
     ("two-kinds", "sip:0", {"phase": "prefill", "tokens": 40}),
-    ("tray-8", "all", {"batch": 1, "kv": 9}),
     ("tray-8", "all", {"batch": 3, "kv": 9}),
     ("tray-8", "all", {"phase": "prefill", "tokens": 17}),
 ]

@@ -48,6 +48,7 @@ LONG = (
     "replay-traffic.md",
     "run-an-evaluation.md",
     "run-ranks.md",
+    "run-your-model.md",
     "see-a-run-on-a-timeline.md",
     "send-a-report.md",
     "test-a-kernel.md",

@@ -1,6 +1,6 @@
-"""kill -9 of a sweep at 20 moments, and of a worker at 10: at most the points under way are lost.
+"""kill -9 of a sweep at 12 moments, and of a worker at 6: at most the points under way are lost.
 
-On Dask at five of them.
+On Dask at three of them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PARAMS: dict[str, Any] = {"m": "8..128+8", "k": 64}
 COMMAND = [sys.executable, "-m", "kernbench", "sweep", "--bench", "gemm-single-pe", "--topology", "minimal",
            "m=8..128+8", "k=64", "--jobs", "2"]  # fmt: skip
 EXECUTORS = {"processes": (), "dask": ("--executor", "dask")}
-MOMENTS = 20
+MOMENTS = 12
 ON_DASK = [("dask", moment) for moment in range(0, MOMENTS, 4)]  # a cluster takes seconds to begin
 
 

@@ -124,7 +124,7 @@ TestQueueOnTheMachine = QueueOnTheMachine.TestCase
 def test_many_orders_on_the_machine() -> None:
     class Many(QueueOnTheMachine.TestCase):  # type: ignore[name-defined]
         settings = settings(
-            max_examples=int(os.environ.get("KERNBENCH_EXAMPLES", "100")), stateful_step_count=25,
+            max_examples=int(os.environ.get("KERNBENCH_EXAMPLES", "50")), stateful_step_count=25,
             deadline=None, suppress_health_check=QUIET, database=None,
         )  # fmt: skip
 

@@ -25,6 +25,7 @@ from kernbench.tui.models.machine import MachineTree
 from kernbench.tui.models.resource_page import resource_page, shares_of
 from kernbench.tui.models.run_page import run_page
 from tests.page_tables import records
+from tests.small_machines import small
 
 Figures = dict[str, tuple[float, float]]
 """Utilisation and occupancy by component and link."""
@@ -40,7 +41,7 @@ def run(request: pytest.FixtureRequest) -> kb.Run:
          "start_ns": 200.0}
         for pe in range(2)
     ]  # fmt: skip
-    return kb.traffic(flows, store="memory:")
+    return kb.traffic(flows, small("va"), store="memory:")
 
 
 @pytest.fixture(params=["all", "run"])
