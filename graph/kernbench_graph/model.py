@@ -39,7 +39,7 @@ class PropertyGraph:
     """A directed multigraph of :class:`Node` and :class:`Edge` objects, kept in insertion order.
 
     ``properties`` are the graph's own (name, content hash, units of its figures). ``notes`` are JSON texts
-    that users of the graph leave on it; they are no part of its content and are kept nowhere. ``worked_out``
+    that users of the graph leave on it; they are not part of its content and are not kept. ``worked_out``
     is for what users work out of it and want again: it lives as long as the graph, and is not pickled.
     """
 

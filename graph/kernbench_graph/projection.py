@@ -225,7 +225,7 @@ _OWN_PREFIXES = ("InRun", "InHistory", "Kernbench")
 def second_label(text: str) -> str:
     """``text``, a component's property ``label``, where nodes can have it as their second label; else empty.
 
-    A kind is a user's own word: one that is no plain name, or has a meaning already, stays a property only.
+    A kind is a user's own word: one that is not plain, or has a meaning, stays a property only.
     """
     reserved = text in _SCHEMA_NAMES or text.startswith(_OWN_PREFIXES)
     return text if _PLAIN.fullmatch(text) and not reserved else ""

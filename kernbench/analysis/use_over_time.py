@@ -25,8 +25,8 @@ def use_over_time(
 
     Args:
         tables: The trace of a run.
-        window: The intervals lie between its begin and its end. Time outside of it, between two launches,
-            is no part of an interval; one that lies outside altogether has utilisation 0.
+        window: The intervals lie between its start and its end. Time outside of it, between two launches,
+            belongs to no interval; an interval that lies wholly outside has utilisation 0.
         bins: How many intervals.
 
     Returns:

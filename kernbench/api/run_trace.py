@@ -168,7 +168,7 @@ class RunTrace(RunFacts):
             names: Labels such as ``"Op"`` and types such as ``"DEPENDS_ON"``; all by default. A type brings
                 the labels at its ends; where no type is named, all those between the labels are there.
             launch: As for :meth:`window`, and ``from_ns`` and ``to_ns`` as well.
-            from_ns: Begin of the window, ns.
+            from_ns: Start of the window, ns.
             to_ns: End of the window, ns.
 
         Raises:

@@ -56,7 +56,7 @@ def _grid(
 def _lead_with(
     columns: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[bool], width: int
 ) -> TextTable | None:
-    """A column of names on lines of their own, the rest of each row below; None if that is no help."""
+    """A column of names on lines of their own, the rest of each row below; None if that does not help."""
     texts = [i for i in range(len(columns)) if not numeric[i]]
     if len(columns) < 2 or not texts:
         return None

@@ -42,7 +42,7 @@ class constexpr:  # noqa: N801  (Triton's name)
 
 
 class Language(AtomicCalls, CompositeCalls, ProductCalls, MathCalls, ViewCalls):
-    """The ``tl`` object of one kernel on one PE: the calls of its bases, and those that are no operation.
+    """The ``tl`` object of one kernel on one PE: the calls of its bases, and those that are not operations.
 
     A new call is a file of its own, with its class among the bases and its meaning under
     :func:`kernbench.replay.semantics.means`.

@@ -1,4 +1,4 @@
-"""The kinds of components and links, each with all that depends on it. There is no other list of them."""
+"""The kinds of components and links, each with everything that depends on it: the only list of them."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def endpoint(machine: System, src: str) -> tuple[Component, Traffic]:
 def address_of(machine: System, dst: str, offset: int, nbytes: int) -> int:
     """Physical address of byte ``offset`` of memory ``dst``.
 
-    :class:`UsageError` when that is no memory, or has no ``nbytes`` bytes from there on.
+    :class:`UsageError` when that is not a memory, or has fewer than ``nbytes`` bytes from there on.
     """
     component = machine.components.get(dst)
     kind = None if component is None else component_kind(component.node)

@@ -5,7 +5,7 @@ Machines without PEs have ranks of sources, each with the memory in its block.
 The N PEs of a topology are ranked 0 .. N-1 by SIP, cube and PE. A pattern says which rank's memory each
 rank talks to; the memory of PE p is slice ``p mod slices`` of its cube, which is its own slice wherever
 there are as many slices as PEs. The formulas are those of Dally and Towles, Principles and Practices of
-Interconnection Networks, 3.2, carried over to any N; what that means for an N that is no power of two
+Interconnection Networks, 3.2, carried over to any N; what that means for an N that is not a power of two
 stands with each pattern.
 
 To add a pattern, write a function from (N, parameters) to pairs of ranks and register it.

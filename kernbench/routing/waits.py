@@ -123,7 +123,7 @@ class Waits:
         return all(link_id(one.target, one.source) in self._parts for one in (*way.first, *core, *way.last))
 
     def _along(self, way: RouteCandidate) -> None:
-        """Walk a route from its begin to its end."""
+        """Walk a route from its start to its end."""
         state = _START
         if (table := way.table) is not None:
             begin = self._begins.get(id(way.first))
@@ -138,7 +138,7 @@ class Waits:
             self._over(state, [link.id for link in way.last])
 
     def _against(self, way: RouteCandidate) -> None:
-        """Walk a route from its end to its begin."""
+        """Walk a route from its end to its start."""
         state = self._over(_START, [link_id(link.target, link.source) for link in reversed(way.last)])
         if (table := way.table) is not None:
             if table is not self._table:

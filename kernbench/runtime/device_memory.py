@@ -103,7 +103,7 @@ class DeviceMemory:
             self._virtual.free(allocation.va, allocation.nbytes)
 
     def reserve(self, place: Place, memory: Memory, nbytes: int) -> int:
-        """Physical address of ``nbytes`` in ``memory`` of a PE, for something that is no tensor.
+        """Physical address of ``nbytes`` in ``memory`` of a PE, for something that is not a tensor.
 
         Raises:
             AllocationError: It does not fit; names the memory, bytes wanted and largest free block.

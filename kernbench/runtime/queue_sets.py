@@ -82,7 +82,7 @@ class Queues:
         self._graph = storage.driver.machine.graph
         self._taken: set[tuple[Location, str]] = set()
         self._crossing: dict[int, str] = {}
-        """Of open queues between packages that are no collective's, where they were set up."""
+        """Where open queues between packages that belong to no collective were set up."""
 
     def install(
         self,

@@ -36,7 +36,7 @@ class Name:
 
 
 _FIELDS = {"io": r"(?!cube\d)[a-z][a-z0-9_]*", "side": "[NSEW]", "phy": r"\w+", "link": r"[\w.-]+->[\w.-]+?"}
-"""Patterns of the fields of a name that are no numbers."""
+"""Patterns of the fields of a name that are not numbers."""
 
 
 def _pattern(template: str) -> re.Pattern[str]:

@@ -374,7 +374,7 @@ class TopologySpec(Section):
     def canonical(self) -> str:
         """The one text of this content: JSON with sorted keys, except the parts of a machine of any shape.
 
-        ``components_file`` is left out: where classes are found is no part of the machine. So are ``links``
+        ``components_file`` is left out: where classes are found is not part of the machine. So are ``links``
         that say nothing that is not so anyway, ``energy`` where nothing is said, DRAM where none is
         modelled, and switches that are off.
         """

@@ -60,7 +60,7 @@ class Used:
     either: list[str] = field(default_factory=list)
     """Labels or types, as ``WHERE x:Name`` has them."""
     properties: list[tuple[str, str]] = field(default_factory=list)
-    """Each with the variable that it is taken from; empty where that is no plain variable."""
+    """Each with the variable that it is taken from; empty where that is not a plain variable."""
     keys: set[str] = field(default_factory=set)
     """Of maps in the text."""
     bound: dict[str, set[str]] = field(default_factory=dict)

@@ -82,7 +82,7 @@ class TimeLine:
 
     title: str
     start_ns: float
-    """Simulated time of its begin."""
+    """Simulated time of its start."""
     ns: float
     """Its length."""
     groups: tuple[RowGroup, ...]

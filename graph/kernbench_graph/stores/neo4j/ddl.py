@@ -83,7 +83,7 @@ def create_one(server: Neo4jServer, statement: str) -> None:
     """Run one of ``statements``, also while or after another process does or did, and was killed.
 
     A constraint is made in two steps by the server, its index first; of a client that is killed in between,
-    an index is left that is no constraint's and only in the way.
+    an index is left that belongs to no constraint and is only in the way.
     """
     for turn in range(_TURNS):
         try:

@@ -140,7 +140,7 @@ def creating(label: str, names: Iterable[str], second: str = "") -> str:
     UNWIND range(0, $rows - 1) AS i CREATE (n:Component:`Router` {`id`: $c0[i], `kind`: $c1[i]})
     RETURN count(n) AS made
     """
-    # A kind is a user's own word; one that is no plain name, or has a meaning already, stays a property only.
+    # A kind is a user's own word; one that is not plain, or has a meaning, stays a property only.
     plain = _SECOND.fullmatch(second) and second not in _SCHEMA_LABELS
     more = f":`{second}`" if plain and not second.lower().startswith("kernbench") else ""
     return (
