@@ -11,13 +11,12 @@ import numpy as np
 from kernbench.errors import UsageError
 from kernbench.models import triton_kernels as kernels
 from kernbench.models.layout import BY_ROWS, Array, Share
+from kernbench.models.tiles import WIDTH, Tiles, height, power, shared, warps
 
 if TYPE_CHECKING:
     from kernbench.models.config import Model
     from kernbench.runtime import Context, Tensor
 
-BLOCK_N, BLOCK_K = 64, 64
-"""Columns of a program's block, and rows of weights in it at once."""
 BLOCK = 1024
 """Elements of a block of a sum."""
 Constants = dict[str, Any]
@@ -47,7 +46,6 @@ class TritonStep:
         self._decode, self._keys = bool(kv), kv or tokens
         self._slope = -2 * math.log2(model.rope) / s.head_dim
         self._width = (s.heads + 2 * s.kv_heads) * s.head_dim
-        self._rows = min(64, max(16, _power(tokens)))
 
         def made(name: str, columns: int, dtype: str = "f16") -> Tensor:
             return torch.empty(*_spread(tokens, columns), dtype=dtype, dp=BY_ROWS, name=name)
@@ -57,9 +55,9 @@ class TritonStep:
         self.f = made("f", s.ffn)
         self._splits, self._part = 1, self._keys
         if self._decode:
-            self._splits, self._part = self._shared(tokens * s.kv_heads, self._keys, BLOCK_N)
+            self._splits, self._part = shared(tokens * s.kv_heads, self._keys, WIDTH, s.workers)
         products = (self._width, s.hidden), (s.hidden, s.heads * s.head_dim), (s.hidden, s.ffn)
-        parts = [(self._grid(*one)[0][2], one[0]) for one in products]
+        parts = [(self._tiles(*one).grid[2], one[0]) for one in products]
         parts.append((self._splits, s.heads * s.head_dim))
         wide = max(count * columns if count > 1 else 1 for count, columns in parts)
         self.parts = made("parts", wide, "f32")
@@ -102,76 +100,86 @@ class TritonStep:
 
     def run(self, w: Mapping[str, Tensor]) -> None:
         """The launches of one layer; ``x`` is what it makes of ``x``."""
+        for part in self.steps(w).values():
+            part()
+
+    def steps(self, w: Mapping[str, Tensor]) -> dict[str, Callable[[], object]]:
+        """The parts of a layer, in order, by name."""
+        return {
+            "rmsnorm": lambda: self._norm(self.x),
+            "qkv": lambda: self._linear("qkv", self.normed, w["qkv"], self.qkv, w["bias"], biased=self._bias),
+            "keys": lambda: self._place(w["keys"], w["values"]),
+            "attention": lambda: self._attend(w["keys"], w["values"]),
+            "o": lambda: self._linear("o", self.attended, w["o"], self.y, w["bias"]),
+            "o reduced": self._reduced,
+            "rmsnorm of the sum": lambda: self._norm(self.y),
+            "gate_up": lambda: self._gated(w["gate"], w["up"]),
+            "down": lambda: self._linear("down", self.f, w["down"], self.y, w["bias"]),
+            "down reduced": self._reduced,
+            "sum": self._add,
+        }
+
+    def _place(self, *caches: Tensor) -> None:
         s = self.share
-        self._norm(self.x)
-        self._linear("qkv", self.normed, w["qkv"], self.qkv, w["bias"], biased=self._bias)
-        caches = w["keys"], w["values"]
-        heads: Constants = {"HEADS": s.heads, "KV": s.kv_heads, "DECODE": self._decode}
         grid = (self.tokens, s.heads + 2 * s.kv_heads)
-        place = self._keys, self._keys - 1, self._slope
-        self._launch("keys", kernels.place[grid], self.qkv, *caches, *place, HALF=s.head_dim // 2, **heads)
-        rows = max(16, _power(s.group)) if self._decode else self._rows
-        splits: Constants = {"SPLITS": self._splits, "D": s.head_dim}
-        grid = (
-            (self._splits, self.tokens * s.kv_heads) if self._decode else (-(-self.tokens // rows), s.heads)
-        )
-        out = self.parts if self._splits > 1 else self.attended
+        given = self.qkv, *caches, self._keys, self._keys - 1, self._slope
+        self._launch("keys", kernels.place[grid], *given, HALF=s.head_dim // 2, **self._heads())
+
+    def _attend(self, *caches: Tensor) -> None:
+        s, splits = self.share, self._splits
+        if self._decode:
+            rows = max(16, power(s.group))
+            grid = (splits, self.tokens * s.kv_heads)
+        else:
+            rows = height(self.tokens, s.heads, s.workers)
+            grid = (-(-self.tokens // rows), s.heads)
+        both: Constants = {"SPLITS": splits, "D": s.head_dim}
+        out = self.parts if splits > 1 else self.attended
         given = self.qkv, *caches, out, self.sums, self._keys, self._part, s.head_dim**-0.5
-        self._launch("attend", kernels.attend[grid], *given, **heads, **splits, BM=rows, BN=BLOCK_N)
-        if self._splits > 1:
-            parts = self.parts, self.sums, self.attended
-            grid = (self.tokens * s.heads, 1)
-            self._launch("merge", kernels.merge[grid], *parts, **splits, WIDE=_power(self._splits))
-        self._linear("o", self.attended, w["o"], self.y, w["bias"])
+        blocks: Constants = {"BM": rows, "BN": WIDTH, "num_warps": warps(rows)}
+        self._launch("attend", kernels.attend[grid], *given, **self._heads(), **both, **blocks)
+        if splits > 1:
+            merge = kernels.merge[(self.tokens * s.heads,)]
+            self._launch("merge", merge, self.parts, self.sums, self.attended, **both, WIDE=power(splits))
+
+    def _gated(self, gate: Tensor, up: Tensor) -> None:
+        k, n = up.shape
+        tiles = self._tiles(n, k)
+        given = self.normed, gate, up, self.f, self.tokens, n, k
+        self._launch("gate-up", kernels.gated[tiles.grid[:2]], *given, **tiles.blocks)
+
+    def _reduced(self) -> None:
         if self._reduce is not None:
             self._reduce(self.y)
-        self._norm(self.y)
-        k, n = w["up"].shape
-        (columns, rows, _), _ = self._grid(n, k)
-        operands = self.normed, w["gate"], w["up"], self.f
-        sizes = self.tokens, n, k
-        self._launch("gate-up", kernels.gated[(columns, rows)], *operands, *sizes, **self._blocks())
-        self._linear("down", self.f, w["down"], self.y, w["bias"])
-        if self._reduce is not None:
-            self._reduce(self.y)
-        size = self.tokens * s.hidden
+
+    def _add(self) -> None:
+        size = self.tokens * self.share.hidden
         self._launch("add", kernels.add[(-(-size // BLOCK),)], self.x, self.y, size, BLOCK=BLOCK)
 
-    def _shared(self, programs: int, length: int, block: int) -> tuple[int, int]:
-        """How many programs share each of ``programs`` sums over ``length``, and how much of it each has.
+    def _tiles(self, n: int, k: int) -> Tiles:
+        return Tiles.of(self.tokens, n, k, self.share.workers)
 
-        As many as there are PEs for, with two blocks each at least: as many as are in flight at once.
-        """
-        blocks = -(-length // block)
-        each = -(-blocks // max(1, min(self.share.workers // programs, blocks // 2)))
-        return -(-blocks // each), each * block
-
-    def _grid(self, n: int, k: int) -> tuple[tuple[int, int, int], int]:
-        """Programs over columns, rows and parts of the sums of a product, and how much of a sum is a part."""
-        columns, rows = -(-n // BLOCK_N), -(-self.tokens // self._rows)
-        parts, part = self._shared(columns * rows, k, BLOCK_K)
-        return (columns, rows, parts), part
-
-    def _blocks(self) -> Constants:
-        return {"BM": self._rows, "BN": BLOCK_N, "BK": BLOCK_K}
+    def _heads(self) -> Constants:
+        return {"HEADS": self.share.heads, "KV": self.share.kv_heads, "DECODE": self._decode}
 
     def _norm(self, y: Tensor) -> None:
         """Of x; ``y`` is added before unless it is x itself."""
         hidden = self.share.hidden
         given = self.x, y, self.normed, hidden, self.eps
-        self._launch("norm", kernels.norm[(self.tokens,)], *given, ADD=y is not self.x, BLOCK=_power(hidden))
+        self._launch("norm", kernels.norm[(self.tokens,)], *given, ADD=y is not self.x, BLOCK=power(hidden))
 
     def _linear(
         self, name: str, x: Tensor, w: Tensor, out: Tensor, bias: Tensor, biased: bool = False
     ) -> None:
         k, n = w.shape
-        grid, part = self._grid(n, k)
-        splits = grid[2]
+        tiles = self._tiles(n, k)
+        splits = tiles.grid[2]
         to = self.parts if splits > 1 else out
-        given = x, w, bias, to, self.tokens, n, k, part
-        self._launch(name, kernels.linear[grid], *given, BIAS=biased and splits == 1, **self._blocks())
+        given = x, w, bias, to, self.tokens, n, k, tiles.part
+        whole = biased and splits == 1
+        self._launch(name, kernels.linear[tiles.grid], *given, BIAS=whole, **tiles.blocks)
         if splits > 1:
-            size, wide = self.tokens * n, _power(splits)
+            size, wide = self.tokens * n, power(splits)
             block = max(1, BLOCK // wide)
             options: Constants = {"SPLITS": splits, "BIAS": biased, "WIDE": wide, "BLOCK": block}
             total = kernels.total[(-(-size // block),)]
@@ -184,12 +192,7 @@ class TritonStep:
             self._torch.wait_all()
 
 
-def _power(n: int) -> int:
-    """The power of two that is not below ``n``."""
-    return 1 << (n - 1).bit_length()
-
-
 def _spread(rows: int, columns: int) -> tuple[int, int]:
     """A shape of as many elements in the same order, whose rows are dealt to all PEs."""
-    width = math.gcd(columns, BLOCK_N)
+    width = math.gcd(columns, WIDTH)
     return rows * columns // width, width

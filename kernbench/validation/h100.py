@@ -11,9 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from itertools import combinations, groupby
-from pathlib import Path
 from statistics import median
-from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any
 
@@ -21,6 +19,9 @@ import numpy as np
 
 from kernbench.analysis.energy import clock_share
 from kernbench.api.running import run
+from kernbench.models.config import Model
+from kernbench.models.layout import Share
+from kernbench.models.triton_step import TritonStep
 from kernbench.runtime.launching import LaunchHandle
 from kernbench.user_modules import load_file
 from kernbench.validation.table_file import Case, Extent, cases, folder, read
@@ -44,7 +45,7 @@ Found = tuple[Case, float, float]
 
 def is_left_out(case: Case, extent: Extent) -> bool:
     """Whether it takes more turns than ``extent`` has, or is a row on cases that all do."""
-    if case.get("table") == "layer":
+    if case.get("table") in ("layer", "layer part"):
         return extent != "all"
     if extent == "all" or case.get("table") == "one block" or "limit_w" in case:
         return False
@@ -60,26 +61,31 @@ def us(case: Case, machine: str = MACHINE) -> float:
 
 
 def decoder_us(case: Case) -> float:
-    """Microseconds of a layer by ``llama-decoder`` with its own Triton kernels; a shard of ``tp`` alone."""
-    p = json.loads(str(case["params"]))
-    tp, like = p["tp"], SIZES[p["model"]]
-    shard = {
-        "model_type": "llama",
-        "hidden_size": like["hidden"],
-        "intermediate_size": like["ffn"] // tp,
-        "num_attention_heads": like["heads"] // tp,
-        "num_key_value_heads": like["kv_heads"] // tp,
-        "head_dim": 128,
-        "num_hidden_layers": 1,
-        "rms_norm_eps": 1e-5,
-    }
-    with TemporaryDirectory() as kept:
-        config = Path(kept, "config.json")
-        config.write_text(json.dumps(shard), encoding="utf-8")
-        sizes = {key: p[key] for key in ("phase", "batch", "kv", "tokens") if key in p}
-        params = {**sizes, "config": str(config), "kernels": "triton", "resident": True}
-        launches = run("llama-decoder", MACHINE, params=params, trace=False).launches
-        return float(launches[-1]["t_done"] - launches[0]["t_submit"]) / 1e3
+    """Microseconds of a layer by ``llama-decoder`` with its own Triton kernels, a shard of ``tp`` alone.
+
+    Or of one part of it, as measured: again, so that what fits into the cache is read from there.
+    """
+    p, name = json.loads(str(case["params"])), str(case.get("case"))
+    like, tp = SIZES[p["model"]], p["tp"]
+    heads, kv_heads, ffn = (like[key] // tp for key in ("heads", "kv_heads", "ffn"))
+    model = Model("", like["hidden"], ffn, heads, kv_heads, 128, 1)
+    one = case.get("table") == "layer part"
+
+    def bench(torch: Any) -> None:
+        share = Share(heads, kv_heads, 128, model.hidden, ffn, torch.cubes_per_sip, torch.pes_per_cube)
+        step = TritonStep(torch, share, model, p.get("batch") or p["tokens"], p.get("kv", 0))
+        w = step.layer(0)
+        for _ in range(2 if one else 1):
+            if one:
+                step.steps(w)[name]()
+            else:
+                step.run(w)
+            torch.wait_all()
+
+    launches = run(bench, MACHINE, trace=False).launches
+    if one:
+        launches = launches[len(launches) // 2 :]
+    return float(launches[-1]["t_done"] - launches[0]["t_submit"]) / 1e3
 
 
 def spread(case: Case) -> float:

@@ -78,7 +78,7 @@ def test_figures_are_those_of_the_calibration_rows() -> None:
 
 def test_no_row_is_for_calibration_and_for_judging() -> None:
     tables = {str(line["table"]) for line in lines_of("h100_rows.csv")}
-    assert tables == {"one block", "kernel", "own layer", "layer"}
+    assert tables == {"one block", "kernel", "own layer", "layer", "layer part"}
 
 
 def test_a_grid_runs_whole_and_right_on_132_pes() -> None:
@@ -207,12 +207,19 @@ def test_short_cases_keep_what_the_page_says() -> None:
 
 
 def test_a_layer_by_a_library_is_the_decoder_on_one_shard(monkeypatch: pytest.MonkeyPatch) -> None:
-    (group,) = [group for group in read("h100").groups if group.measure == "decoder_us"]
-    found = [case for _, _, case in cases(group)]
-    assert len(found) == 12
+    groups = [group for group in read("h100").groups if group.measure == "decoder_us"]
+    found = [case for group in groups for _, _, case in cases(group)]
+    tables = [case["table"] for case in found]
+    assert (tables.count("layer"), tables.count("layer part")) == (12, 80)
+    assert len({(case["table"], case["case"], case["params"]) for case in found}) == 92
     assert not any(h100.is_left_out(case, "all") for case in found)
     assert all(h100.is_left_out(case, "usual") for case in found)
     monkeypatch.setitem(h100.SIZES, "small", {"hidden": 512, "heads": 8, "kv_heads": 2, "ffn": 512})
     sizes = {"model": "small", "tp": 2, "phase": "decode", "batch": 2, "kv": 64}
     one, more = (h100.decoder_us({"params": json.dumps({**sizes, "kv": kv})}) for kv in (64, 512))
     assert 5 < one < more < 100
+    part = {"table": "layer part", "params": json.dumps({**sizes, "kv": 64})}
+    names = ("rmsnorm", "qkv", "attention", "o", "gate_up", "down")
+    parts = [h100.decoder_us({**part, "case": name}) for name in names]
+    assert min(parts) > 0.82
+    assert sum(parts) + parts[0] < one
