@@ -8,7 +8,6 @@ other and nothing is left behind by an inexact unmap: both are errors.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from itertools import pairwise
 
 from kernbench.address.extent_map import MAPPED_BITS, Extent, ExtentMap, runs
@@ -17,11 +16,10 @@ from kernbench.errors import AddressError
 
 
 class Entries(tuple[tuple[int, int, int], ...]):
-    """The ``(va, pa, nbytes)`` of a request, the same for all its PEs; equal only to itself."""
+    """The ``(va, pa, nbytes)`` of a request, the same for all its PEs."""
 
-    __slots__ = ()
-    __eq__ = object.__eq__
-    __hash__ = object.__hash__
+    ordered: tuple[Extent, ...] | None = None
+    """The same by address, once a page table has checked them: all tables share these."""
 
 
 class PageTable:
@@ -54,7 +52,10 @@ class PageTable:
 
         A tensor's shards come as hundreds of adjoining entries: into an untouched range they go at once.
         """
-        extents = _ordered(entries if isinstance(entries, Entries) else Entries(entries), self._bits)
+        given = entries if isinstance(entries, Entries) else Entries(entries)
+        if given.ordered is None:
+            given.ordered = _ordered(given, self._bits)
+        extents = given.ordered
         if extents and self._extents.overlapping(extents[0].start, extents[len(extents) - 1].end):
             for extent in extents:
                 self._check_free(extent.start, extent.end - extent.start)
@@ -116,7 +117,6 @@ class PageTable:
             )
 
 
-@lru_cache(maxsize=8)
 def _ordered(entries: Entries, bits: int) -> tuple[Extent, ...]:
     """``(va, pa, nbytes)`` entries as extents by address."""
     ordered = sorted(entries)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
 from kernbench.address import ADDRESS_SPACE, AddressModel, PageTable, address_model
+from kernbench.address.extent_map import Extent
+from kernbench.address.page_table import Entries
 from kernbench.errors import AddressError, ConfigError
 
 PAGE = 4096
@@ -33,6 +37,21 @@ def test_a_page_may_hold_several_extents() -> None:
     for shard in range(4):
         table.map(0x4000 + 128 * shard, 0x100000 * (4 - shard), 128)
     assert table.extents(0x4000 + 64, 256) == [(0x400040, 64), (0x300000, 128), (0x200000, 64)]
+
+
+def test_tables_share_the_extents_of_a_request_however_many_are_under_way() -> None:
+    """Each PE of eight packages with tensors of a model otherwise had its own: a million."""
+
+    def made() -> int:
+        return sum(isinstance(one, Extent) for one in gc.get_objects())
+
+    before, tables = made(), [PageTable(PAGE) for _ in range(5)]
+    requests = [Entries([(PAGE * n, 0x100000 + PAGE * n, PAGE)]) for n in range(50)]
+    for table in tables:
+        for entries in requests:
+            table.map_all(entries)
+    assert made() == before + 50
+    assert len({table.mappings for table in tables}) == 1
 
 
 def test_tables_that_got_the_same_entries_are_apart() -> None:
