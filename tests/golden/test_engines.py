@@ -26,7 +26,11 @@ from measure_pairs import PURE, ask, differing  # noqa: E402
 pytestmark = pytest.mark.skipif(state != "used", reason="the engine is not compiled here")
 
 DAILY = ["pattern uniform-random on small", *(f"generated {seed}" for seed in (1, 2, 4))]
-GENERATED = [f"generated {seed}" for seed in range(200)]
+GENERATED = [f"generated {seed}" for seed in range(80)]
+OF_THE_PYTHON_ENGINE = [
+    case for case in SLOW if case not in ("llama-decoder on default", "llama-layer on default")
+]
+"""The other two take a minute there, and their kernels are those of the cases on smaller machines."""
 
 
 def test_the_two_sides_run_on_two_engines() -> None:
@@ -46,5 +50,7 @@ def test_generated_archives_are_the_same_to_their_last_bit() -> None:
 @pytest.mark.slow
 def test_the_python_engine_keeps_what_is_kept_of_slow_cases() -> None:
     kept = json.loads(GOLDEN.read_text(encoding="utf-8"))["cases"]
-    found = ask(PURE, "digest", SLOW)
-    assert {case: list(differences(kept[case], found[case])) for case in SLOW} == {case: [] for case in SLOW}
+    found = ask(PURE, "digest", OF_THE_PYTHON_ENGINE)
+    assert {case: list(differences(kept[case], digests)) for case, digests in found.items()} == {
+        case: [] for case in OF_THE_PYTHON_ENGINE
+    }
