@@ -11,6 +11,7 @@ import pytest
 import kernbench as kb
 from kernbench.api.kept_runs import copy_runs
 from tests.advice_pairs import PAIRS
+from tests.conformance import generated_runs
 from tests.conformance.advice_oracle import ADVICE, Evidence, Rows
 from tests.conformance.conftest import NewStore
 
@@ -51,6 +52,7 @@ def test_rules_find_what_plain_python_finds(new_store: NewStore) -> None:
     with new_store() as store:
         copy_runs([run.id for run in found], source, store)
         for one in evidence:
+            generated_runs.expected(store, one.run.id, ADVICE)
             for rule, oracle in ADVICE.items():
                 rows = kb.ask(rule, one.run.id, store, {"limit": 1000}).dicts()
                 check(rule, rows, oracle(one), one.run)
