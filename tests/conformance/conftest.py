@@ -53,7 +53,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         size = call and call.params.get("size", call.params.get("hostile"))
         if item.path.name in SAME_IN_MEMORY and call and call.params.get("new_store") == "memory":
             item.add_marker(pytest.mark.slow)
-            if size == "many" or item.path.name == "test_measured_questions.py":  # two runs of 10,000 hops
+            if size == "many" or item.path.name == "test_measured_questions.py":  # two runs of 3,000 hops
                 left.append(item)
                 continue
         elif call and (call.params.get("new_store"), size) == ("neo4j", "few"):

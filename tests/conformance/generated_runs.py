@@ -91,13 +91,13 @@ class Plan:
 
 
 def planned(size: str, store: GraphStore, few: int = 4, every: int = 3, share: int = 1) -> Plan:
-    """Of many runs 126, on every store, and each question goes to one in ``every`` of those that are asked.
+    """Of many runs 63, on every store, and each question goes to one in ``every`` of those that are asked.
 
     Of few, ``few`` in a folder, where each question goes to one in two, or 4 on a server.
     """
     if size == "few":
         return Plan(4, 1) if store.engines == ("neo4j",) else Plan(few, 2)
-    return Plan(126, every, share)
+    return Plan(63, every, share)
 
 
 @cache

@@ -15,7 +15,7 @@ from kernbench.errors import UsageError
 from tests.conformance import over_time_oracle as oracle
 from tests.conformance.conftest import NewStore
 from tests.conformance.generated_runs import SIZES, planned
-from tests.conformance.test_store_simulated import ALL_ROWS, Simulated, same, simulated
+from tests.conformance.test_store_simulated import ALL_ROWS, MANY, Simulated, same, simulated
 
 OVER_TIME = (
     "bottleneck/saturation",
@@ -28,16 +28,16 @@ OVER_TIME = (
 )
 WINDOWS = ("run", "all", "0", "setup")
 INTERVALS = (4, 1, 7)
-MANY = 20
-"""Runs for the slow size, on every store: all that the stores do here is to put rows in order."""
+ALL_WINDOWS = len(WINDOWS) * len(INTERVALS)
+"""Runs for the slow size, on every store: one for each window in each number of intervals."""
 
 
 @pytest.mark.parametrize("size", SIZES)
 def test_answers_are_those_of_the_trace(new_store: NewStore, size: str) -> None:
     found: Counter[str] = Counter()
     with new_store() as store:
-        source, cases = simulated(planned(size, store).runs if size == "few" else MANY)
-        cases = cases if size == "many" else cases[: len(WINDOWS)]
+        source, cases = simulated(planned(size, store).runs if size == "few" else MANY.runs)
+        cases = cases[: ALL_WINDOWS if size == "many" else len(WINDOWS)]
         copy_runs([case.run.id for case in cases], source, store)
         for number, case in enumerate(cases):
             launch = WINDOWS[number % len(WINDOWS)] if case.run.launches else "run"

@@ -42,7 +42,7 @@ ALL_ROWS = 10**6
 ALL = {name: {"limit": ALL_ROWS} if name.endswith(("steps", "location", "line")) else {} for name in CHAINS}
 ALL_QUESTIONS = {"few": Plan(3, 3), "many": Plan(20, 2)}
 """So many runs, the shipped benches first, are asked other questions too, the rest their chains only."""
-MANY = Plan(42, 2)
+MANY = Plan(24, 2)
 """Each run is asked for its chain and for half of the sums over it."""
 Rows = list[tuple[Any, ...]]
 Genes = list[tuple[str, int]]
@@ -151,7 +151,7 @@ def test_answers_about_simulated_runs(new_store: NewStore, size: str) -> None:
             asked.update(chain)
             if plan.asks(number, len(SUMS)):
                 check_way(case, store)
-    assert asked[STEPS_OF_CHAIN] == len(cases) >= {"few": 3, "many": 40}[size]
+    assert asked[STEPS_OF_CHAIN] == len(cases) >= {"few": 3, "many": 24}[size]
     assert min(asked[name] for name in SUMS) >= plan.times
     assert min(asked[name] for name in ORACLES) >= others.times >= {"few": 1, "many": 10}[size]
 
