@@ -142,11 +142,11 @@ def submit(
 ) -> LaunchHandle:
     """Check a launch, wait until its tensors are mapped and written, and send it.
 
-    It runs on every PE that holds a shard of one of its tensors. A kernel without a grid does not run where
-    its part of one is empty; a grid whose tensors lie on one PE of interleaved memory runs on all PEs there,
-    one for each block at most. A mistake is a :class:`UsageError` (or :class:`KernelError` where arguments
-    do not fit the kernel) before anything is sent. Of ranks that are alike only the leader's are sent, and
-    those of a ``collective``.
+    It runs on every PE that holds a shard of one of its tensors, but not where its part of one is empty; a
+    grid does there too, on cubes that have a part. A grid whose tensors lie on one PE of interleaved memory
+    runs on all PEs there, one for each block at most. A mistake is a :class:`UsageError` (or
+    :class:`KernelError` where arguments do not fit the kernel) before anything is sent. Of ranks that are
+    alike only the leader's are sent, and those of a ``collective``.
     """
     if not isinstance(name, str) or not name:
         raise UsageError(
@@ -164,7 +164,12 @@ def submit(
             )
     tensors = list({id(v): v for v in labelled.values() if isinstance(v, Tensor)}.values())
     blocks = getattr(kernel, "blocks", 0)
-    without = {place for tensor in tensors if not blocks for place in tensor.idle}
+    without = {
+        place
+        for tensor in tensors
+        for place in tensor.idle
+        if not blocks or place not in tensor.kernel_arg.placements
+    }
     targets = sorted(
         {shard.place for tensor in tensors for shard in tensor.allocation.shards}.difference(without)
     )

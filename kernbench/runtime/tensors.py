@@ -65,7 +65,7 @@ class Tensor:
         idle: Collection[Place] = (),
     ) -> None:
         self.idle = idle
-        """PEs whose part of it is empty; launches with it, but those of grids, leave them out."""
+        """PEs whose part of it is empty; launches with it leave them out, but see ``submit`` on grids."""
         self._again = again
         self._rename = rename
         self.name = name

@@ -281,6 +281,20 @@ def test_a_grid_runs_on_pes_whose_part_of_a_short_tensor_is_empty(interleave: st
     assert run.info["verified"] is True
 
 
+def test_a_grid_leaves_out_cubes_that_have_no_part_of_a_tensor() -> None:
+    """A row is on the first PE of the first of two cubes, whose two PEs run the grid."""
+
+    def program(torch: Any) -> Any:
+        by_rows = DPPolicy("row_wise", "row_wise")
+        x, out = torch.zeros(8, 16, dtype="f32", dp=by_rows), torch.zeros(8, 16, dtype="f32", dp=by_rows)
+        y = torch.full((1, 64), 3.0, dtype="f32", dp=by_rows)
+        return len(added[(8,)](x, y, out, B=16).targets), out.numpy()
+
+    pes, result = on_machine(program)
+    assert pes == 2
+    assert (result == 3).all()
+
+
 @triton.jit
 def added(x, y, out, B: tl.constexpr):
     at = tl.program_id(0) * B + tl.arange(0, B)
