@@ -350,7 +350,15 @@ def test_the_page_has_every_row() -> None:
 
 
 @pytest.mark.slow
-def test_every_row_is_measured_and_its_verdict_is_that_of_the_page(cli: Cli) -> None:
+def test_rows_are_measured_and_their_verdicts_are_those_of_the_page(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All but the saturation of a mesh with packets of one flit, which takes a minute."""
+
+    def takes_long(table: str, group: CaseGroup, case: tuple[str, float, Any], extent: str) -> bool:
+        return group.measure.startswith("saturation") and case[2]["packet_flits"] == 1
+
+    monkeypatch.setattr(running, "_is_left_out", takes_long)
     others = [name for name in table_file.names() if name not in ("a100", "h100")]
     ended = cli("validate", *others, "--strict", "--format", "json")
     rows = json.loads(ended.out)["rows"]
