@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kernbench.api.kept_runs import remove
+from kernbench.api.result import Run
 from kernbench.api.running import Program, RunVerificationError, program_of, run_program
 from kernbench.api.stores import Store
 from kernbench.api.topologies import Components, Topology, kept_machine
@@ -108,6 +109,7 @@ class Measured:
     error: str = ""
     folder: str = ""
     suspect: bool = False
+    estimated: bool = False
 
 
 Job = MachineJob | PointJob
@@ -163,4 +165,10 @@ def measure(job: PointJob, progress: Progress | None = None) -> Measured:
         run = wrong.run
     except KernBenchError as error:
         return Measured(error=headline(error))
-    return Measured(run.id, run.latency_ns, run.sim_ns, run.verified, run.problem)
+    return measured(run)
+
+
+def measured(run: Run) -> Measured:
+    """What a kept run says of its point."""
+    estimated = bool(run.accounted)
+    return Measured(run.id, run.latency_ns, run.sim_ns, run.verified, run.problem, estimated=estimated)

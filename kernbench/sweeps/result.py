@@ -29,7 +29,8 @@ class SweepPoint:
 
     ``latency_ns`` is the time of its launches and ``sim_ns`` of the whole run; both None where there is no
     run. ``run_id`` is the kept run, else empty. ``kept_before``: the run was there already. ``error`` is
-    empty unless the point failed. ``energy_pj`` is the energy of its launches, where that was asked for.
+    empty unless the point failed. ``estimated``: ranks or periods that are alike were not all simulated.
+    ``energy_pj`` is the energy of its launches, where that was asked for.
     ``phases``: at how many phases of the refresh of its memory it ran; None where nothing is refreshed. Of
     several it is the run with the median latency, and ``spread_ns`` lies between the least and the most.
     """
@@ -44,6 +45,7 @@ class SweepPoint:
     run_id: str = ""
     kept_before: bool = False
     error: str = ""
+    estimated: bool = False
     energy_pj: float | None = None
     phases: int | None = None
     spread_ns: float | None = None
@@ -94,9 +96,17 @@ class Sweep:
     @property
     def note(self) -> str:
         """What is to be known before points are compared; empty where nothing is."""
-        if all(point.phases != 1 for point in self.points):
-            return ""
-        return "latencies depend on when memory is refreshed; with phases (--phases 8) they are medians"
+        notes = []
+        if any(point.phases == 1 for point in self.points):
+            notes.append(
+                "latencies depend on when memory is refreshed; with phases (--phases 8) they are medians"
+            )
+        if count := sum(point.estimated for point in self.points):
+            notes.append(
+                f"estimated, because ranks or periods are alike: {count} of {len(self.points)} points; "
+                "'kernbench show RUN' says how far off each may be, and --exact simulates all"
+            )
+        return "\n".join(notes)
 
     @property
     def failed(self) -> list[SweepPoint]:

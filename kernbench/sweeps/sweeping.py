@@ -30,7 +30,14 @@ from kernbench.run_options import RunOptions
 from kernbench.runtime.process import interruptible
 from kernbench.sweeps.executors import JobExecutor, executor_of
 from kernbench.sweeps.grid import GridPoint, grid
-from kernbench.sweeps.jobs import CompiledMachine, MachineJob, Measured, PointJob, sweep_program
+from kernbench.sweeps.jobs import (
+    CompiledMachine,
+    MachineJob,
+    Measured,
+    PointJob,
+    measured,
+    sweep_program,
+)
 from kernbench.sweeps.result import Sweep, SweepPoint, median_of
 from kernbench.topology.dram import PHASE_KEY
 from kernbench.topology.marked_yaml import load_value
@@ -181,7 +188,7 @@ def _plan(bench: str | Callable[[Any], Any], points: Iterable[GridPoint]) -> lis
             program = sweep_program(bench, point.params)
         except UsageError as error:
             first = first or error
-            plan.problem, plan.params = str(error), dict(point.params)
+            plan.problem, plan.params = str(error), _read(point.params)
         else:
             plan.program = program
             plan.params = {**program.params, **program.settings}
@@ -314,7 +321,7 @@ class _Sweeping:
             if not left[id(machine)]:
                 machine.forget()
 
-        def measured(plan: _Plan, machine: CompiledMachine, alone: bool, answer: Measured) -> None:
+        def done_with(plan: _Plan, machine: CompiledMachine, alone: bool, answer: Measured) -> None:
             if answer.suspect and not alone:
                 suspects.append((plan, machine))
                 return
@@ -329,7 +336,7 @@ class _Sweeping:
 
         def begin(plan: _Plan, machine: CompiledMachine, alone: bool = False) -> None:
             job = PointJob(self._bench, plan.point.params, machine, target, self._options)
-            under_way[self._executor.submit(job)] = partial(measured, plan, machine, alone)
+            under_way[self._executor.submit(job)] = partial(done_with, plan, machine, alone)
 
         while ready or groups or under_way or suspects:
             if not (ready or groups or under_way):  # alone, so that it is clear whose fault it is
@@ -364,8 +371,7 @@ class _Sweeping:
         self.began = True
         if missing := [text for text in self._options.tags if text not in run.tags]:
             tag(run.id, missing, store=self._store)
-        answer = Measured(run.id, run.latency_ns, run.sim_ns, run.verified, run.problem)
-        self._row(plan, answer, machine, kept=True)
+        self._row(plan, measured(run), machine, kept=True)
         return True
 
     def _row(
@@ -375,11 +381,7 @@ class _Sweeping:
         shown = machine.name or (
             "default" if given is None else getattr(given, "properties", {}).get("name", given)
         )
-        topo = {
-            key: load_value(value) if isinstance(value, str) else value
-            for key, value in plan.point.topo.items()
-        }
-        row = SweepPoint(plan.number, str(shown), plan.params, topo, kept_before=kept)
+        row = SweepPoint(plan.number, str(shown), plan.params, _read(plan.point.topo), kept_before=kept)
         row = replace(
             row,
             latency_ns=answer.latency_ns,
@@ -387,10 +389,16 @@ class _Sweeping:
             verified=answer.verified,
             run_id=answer.run_id,
             error=answer.error,
+            estimated=answer.estimated,
             phases=1 if machine.refreshes else None,
         )
         self._rows.setdefault(plan.number, {})[plan.phase] = row
         self._counter.add(row)
+
+
+def _read(given: Mapping[str, object]) -> dict[str, Any]:
+    """Values as YAML has them, where they are text."""
+    return {key: load_value(value) if isinstance(value, str) else value for key, value in given.items()}
 
 
 def _by_hash(store: GraphStore, bench: str, options: RunOptions) -> dict[str, Run]:

@@ -47,6 +47,23 @@ def test_an_estimate_is_not_taken_for_an_exact_point_nor_the_other_way_round() -
         ]
 
 
+def test_a_sweep_says_which_points_are_estimates() -> None:
+    with kb.open_store("memory:") as store:
+        for _ in range(2):  # the second time from the store
+            found = kb.sweep(REPEATED, "minimal", store=store)
+            assert [point.as_dict()["estimated"] for point in found.points] == [True]
+            assert "estimated, because ranks or periods are alike: 1 of 1 points" in found.note
+        exact = kb.sweep(REPEATED, "minimal", store=store, exact=True)
+        assert ([point.estimated for point in exact.points], exact.note) == ([False], "")
+
+
+def test_a_point_that_cannot_start_has_the_values_that_the_others_have() -> None:
+    """Only what differs is swept: ``kv`` is the same number at both points."""
+    params = {"model": "small,no-such", "kv": "8"}
+    found = kb.sweep("llama-decoder", "minimal", params=params, store="memory:")
+    assert (found.swept, [point.params["kv"] for point in found.points]) == (["model"], [8, 8])
+
+
 def test_a_point_in_which_nothing_is_alike_is_exact_already() -> None:
     with kb.open_store("memory:") as store:
         assert len({swept(PLAIN, store, exact).run_id for exact in (False, True)}) == 1

@@ -104,8 +104,8 @@ def command(
     completes a sweep that was stopped. A point that fails is a row with its error; then the exit status is 1.
 
     JSON has bench, swept (the keys that vary) and points (point, topology, params, topo, latency_ns, sim_ns,
-    verified, run_id, kept_before, error; with --energy also energy_pj and edp_pj_ns; where memory is
-    refreshed also phases and spread_ns, from the least latency to the most).
+    verified, run_id, kept_before, error, estimated; with --energy also energy_pj and edp_pj_ns; where memory
+    is refreshed also phases and spread_ns, from the least latency to the most).
     """
     file = at_most_one(words, "the bench")
     if file is not None and not file.endswith((".yaml", ".yml")):
