@@ -81,15 +81,19 @@ def run(evaluator: Evaluator) -> None:
     evaluator.note(
         "A step is as many layers as the model has, each as long as the one simulated; embedding and "
         "vocabulary are left out. Roof: each launch as fast as the busiest of engines, memory and links "
-        "allows. Utilisation is of the first package, energy of all."
+        "allows. hbm, links_in_dies and links_between_dies, those between packages among them: share of "
+        "their bandwidth used, of the first package. mj_token: energy of all packages, mJ a token."
     )
 
 
 def _numbers(params: dict[str, Any], name: str) -> list[int]:
     try:
         found = [int(text) for text in str(params[name]).split(",") if text]
-    except ValueError as error:
-        raise UsageError(f"evaluation 'llama', parameter '{name}': {error}") from None
+    except ValueError:
+        raise UsageError(
+            f"evaluation 'llama', parameter '{name}': '{params[name]}' is not a list of whole numbers; "
+            "write one or more with commas between them, such as 1,64"
+        ) from None
     if any(number < 1 for number in found):
         raise UsageError(f"evaluation 'llama', parameter '{name}': {params[name]} must be 1 or more each")
     return found
@@ -139,8 +143,8 @@ def _measure(run: PointRun, point: dict[str, Any]) -> dict[str, Any]:
         "roof_tokens_s": rate / light_ns,
         "of_roof": light_ns / layer_ns,
         "hbm": used("hbm"),
-        "links": used("link"),
-        "between_packages": used("package"),
+        "links_in_dies": used("link"),
+        "links_between_dies": used("package"),
         "mj_token": run.energy()["launches_pj"] * model.layers / tokens / 1e9,
     }
 

@@ -296,13 +296,13 @@ def test_llama_has_tokens_a_second_beside_the_roof(
         assert row["tokens_s"] < row["roof_tokens_s"]
         assert 0 < row["hbm"] < 1
     for phase in ("decode", "prefill"):
-        assert one[phase]["between_packages"] == 0 < two[phase]["between_packages"] < 1
+        assert one[phase]["links_between_dies"] == 0 < two[phase]["links_between_dies"] < 1
         assert 0 < one[phase]["mj_token"] < two[phase]["mj_token"]
     for row in found["tables"]["parts"]:
         shares = [row[part] for part in evaluation_module("llama").PARTS]
         assert sum(shares) == pytest.approx(1)
         assert (row["all-reduce"] > 0) == (row["packages"] == 2)
-    assert "'batch': invalid literal" in cli("evaluate", "llama", "batch=x").err
+    assert "'batch': 'x' is not a list of whole numbers; write one" in cli("evaluate", "llama", "batch=x").err
     assert "'kv': 0 must be 1 or more" in cli("evaluate", "llama", "kv=0").err
 
 
