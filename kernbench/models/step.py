@@ -18,6 +18,7 @@ from kernbench.models.layout import (
     Keys,
     Share,
     blocks,
+    depth,
     padded,
 )
 
@@ -29,9 +30,11 @@ BLOCK = 256
 """Keys in TCM at once."""
 
 
-def composites(torch: Context) -> bool:
-    """Whether every PE has buffers for the tiles of composites."""
-    return all(int(node.properties["scheduler_reserved_bytes"]) > 0 for node in torch.graph.nodes("PeTcm"))
+def composites(torch: Context, tile_bytes: int = 1) -> bool:
+    """Whether every PE has buffers for tiles of composites that have so many bytes."""
+    return all(
+        int(node.properties["scheduler_reserved_bytes"]) >= tile_bytes for node in torch.graph.nodes("PeTcm")
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,9 @@ class DecodeStep:
         self.keys = Keys(batch * share.kv_heads, kv, share.workers)
         s, m = share, batch
         self._room = torch.scratch_bytes // 4
-        self._block = 0 if composites(torch) else self._room
+        widths = (s.of_q.width, s.of_kv.width, s.of_hidden.width, s.of_ffn.width)
+        tile = max(c * (2 * min(depth(c), s.hidden) + 4 * m) for c in widths)  # weights and sums
+        self._block = 0 if composites(torch, tile) else self._room
 
         def by_columns(name: str, of: Dealt, dtype: str = "f16") -> Tensor:
             return torch.empty(m, of.width * s.workers, dtype=dtype, dp=BY_COLUMNS, name=name)

@@ -248,3 +248,11 @@ def test_a_kernel_that_failed_is_the_reason_for_values_that_are_not_there():
 
     with pytest.raises(LaunchError, match=r"kernel 'fails' failed.*no result"):
         kb.run(run, "minimal", verify=True, trace=False)
+
+
+def test_weights_whose_tiles_do_not_fit_the_buffers_are_loaded():
+    topo = {"pe.pe_tcm.scheduler_reserved_bytes": 16384}
+    params = {"batch": 2, "kv": 40}
+    run = kb.run("llama-decoder", "minimal", verify=True, topo=topo, params=params, store="memory:")
+    assert run.info["verified"] is True
+    assert not any(name == "composite_gemm" for name in run.ops["name"])
