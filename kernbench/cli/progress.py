@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 QUIET_S = 1.0
 """Work shorter than this shows nothing."""
 _EVERY_S = 0.2
+_LOGGED_EVERY_S = 30.0
+"""Between lines where stderr is a file or a pipe."""
 _LAST_POINTS = 12
 """Points of a sweep that are shown while it goes on."""
 
@@ -28,20 +30,17 @@ _LAST_POINTS = 12
 class Progress:
     """Called with (simulated ns, events so far, share done or None); shows one line that it keeps redrawing.
 
-    Nothing is written within the first second, nor when ``stream`` (stderr) is not a terminal, but for
-    pieces with ``lines``: there each is a line of its own. Used as a context manager it removes its line at
-    the end.
+    Nothing is written within the first second. Where ``stream`` (stderr) is not a terminal, each line stays,
+    and there is one every 30 s. Used as a context manager it removes its line at the end.
     """
 
-    def __init__(
-        self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic, lines: bool = False
-    ) -> None:
+    def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self.stream = sys.stderr if stream is None else stream
         self.clock = clock
         self.started = clock()
-        self.shown = self.started + QUIET_S - _EVERY_S
         self.on_terminal = self.stream.isatty()
-        self.lines = lines and not self.on_terminal
+        self._every_s = _EVERY_S if self.on_terminal else _LOGGED_EVERY_S
+        self.shown = self.started + (QUIET_S - _EVERY_S if self.on_terminal else 0.0)
         self._live: Live | None = None
         self._told = False
         """Whether the work itself has said how far it is."""
@@ -56,9 +55,8 @@ class Progress:
 
     def of_pieces(self, standing: Standing, points: Sequence[SweepPoint] = ()) -> None:
         """Show how far it is, below the points of a sweep that were done last; as when called."""
-        if self.lines and self.clock() - self.started >= QUIET_S:
-            print(printable(standing.text), file=self.stream, flush=True)
-        self._show(lambda _: "\n".join([*point_lines(points), standing.text]))
+        lines = [*point_lines(points), standing.text] if self.on_terminal else [standing.text]
+        self._show(lambda _: "\n".join(lines))
 
     @contextmanager
     def during(self, what: str) -> Iterator[None]:
@@ -86,9 +84,12 @@ class Progress:
 
     def _draw(self, text: Callable[[float], str]) -> None:
         now = self.clock()
-        if not self.on_terminal or now - self.shown < _EVERY_S:
+        if now - self.shown < self._every_s:
             return
         self.shown = now
+        if not self.on_terminal:
+            print(printable(text(now - self.started)), file=self.stream, flush=True)
+            return
         if self._live is None:
             self._live = self._begin()
         self._live.update(text(now - self.started), refresh=True)

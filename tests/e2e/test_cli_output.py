@@ -104,18 +104,16 @@ def test_progress_is_silent_for_a_second_and_then_frugal() -> None:
     assert shown.endswith(WIPED)
 
 
-def test_progress_is_silent_in_a_pipe() -> None:
-    assert progress_shown(io.StringIO(), [1.0, 5.0, 50.0]) == ""
-
-
-def test_pieces_are_lines_in_a_pipe_where_that_is_asked_for() -> None:
-    for lines, shown in ((True, "2 of 3 rows\n"), (False, "")):
-        clock = iter([0.0, 0.5, 0.5, 3.0, 3.0])
-        stream = io.StringIO()
-        with Progress(stream, clock=lambda clock=clock: next(clock), lines=lines) as progress:
-            for done in (1, 2):
-                progress.of_pieces(Standing(done, 3, f"{done} of 3 rows"))
-        assert stream.getvalue() == shown
+def test_progress_is_a_line_every_half_minute_in_a_pipe() -> None:
+    assert progress_shown(io.StringIO(), [1.0, 29.9]) == ""
+    shown = progress_shown(io.StringIO(), [1.0, 30.0, 45.0, 60.0, 60.5]).splitlines()
+    assert ["30.0 k events" in shown[0], "60.0 k events" in shown[1], len(shown)] == [True, True, 2]
+    clock, stream = iter([0.0, 0.5, 30.5]), io.StringIO()
+    with Progress(stream, clock=lambda: next(clock)) as progress:
+        for done in (1, 2):
+            points = [SweepPoint(done, "minimal", {"m": 16}, {}, 100.0)]
+            progress.of_pieces(Standing(done, 3, f"{done} of 3 rows"), points)
+    assert stream.getvalue() == "2 of 3 rows\n"
 
 
 def test_progress_is_wiped_when_work_fails() -> None:

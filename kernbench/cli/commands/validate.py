@@ -63,7 +63,7 @@ def command(
         raise click.UsageError("--short leaves out cases that --all measures; give one of them")
     if plot is not None:
         require_figures()
-    with Progress(lines=True) as progress:
+    with Progress() as progress:
         report = validate(*names, short=short or None, everything=everything, progress=progress.of_pieces)
     if plot is not None:
         report.plot(plot)
