@@ -1,4 +1,4 @@
-"""Products of matrices on the machine ``a100``, beside those that LLMCompass timed on an A100."""
+"""Products of matrices and parts of a layer on the machine ``a100``, beside what LLMCompass timed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ TURNS: dict[Extent, int] = {"short": 5000, "usual": 10_000}
 
 
 def is_left_out(case: Case, extent: Extent) -> bool:
-    """Whether it takes more turns than ``extent`` has."""
+    """Whether it takes more turns than ``extent`` has, or is of a layer."""
+    if case.get("table") == "layer part":
+        return extent != "all"
     return "m" in case and extent != "all" and turns(case, _columns(case)[0]) > TURNS[extent]
 
 
@@ -37,6 +39,11 @@ def us(case: Case) -> float:
     products = (json.dumps({**sizes, **block, "bn": columns}) for columns in tried)
     found = (h100.us({"case": "matmul f16", "params": params}, "a100") for params in products)
     return min(found) + float(case["host_us"])
+
+
+def layer_us(case: Case) -> float:
+    """Microseconds of a part of a layer, with the host's for each of the ``kernels`` that ran there."""
+    return h100.decoder_us(case, "a100") + int(case["kernels"]) * float(case["host_us"])
 
 
 def spread(case: Case) -> float:

@@ -34,6 +34,7 @@ USUAL_TURNS = {"layers": 14_000, "streaming": 2000}
 SCALE = 0.1275
 """Of scores of attention."""
 SIZES = {
+    "gpt-3": {"hidden": 12288, "heads": 96, "kv_heads": 96, "ffn": 49152},
     "llama-70b": {"hidden": 8192, "heads": 64, "kv_heads": 8, "ffn": 28672},
     "llama-8b": {"hidden": 4096, "heads": 32, "kv_heads": 8, "ffn": 14336},
 }
@@ -60,7 +61,7 @@ def us(case: Case, machine: str = MACHINE) -> float:
     return _us(str(case["case"]), str(case["params"]), machine)
 
 
-def decoder_us(case: Case) -> float:
+def decoder_us(case: Case, machine: str = MACHINE) -> float:
     """Microseconds of a layer by ``llama-decoder`` with its own Triton kernels, a shard of ``tp`` alone.
 
     Or of one part of it, as measured: again, so that what fits into the cache is read from there.
@@ -82,7 +83,7 @@ def decoder_us(case: Case) -> float:
                 step.run(w)
             torch.wait_all()
 
-    launches = run(bench, MACHINE, trace=False).launches
+    launches = run(bench, machine, trace=False).launches
     if one:
         launches = launches[len(launches) // 2 :]
     return float(launches[-1]["t_done"] - launches[0]["t_submit"]) / 1e3

@@ -103,5 +103,14 @@ def test_short_products_keep_what_the_page_says() -> None:
 
 
 @pytest.mark.slow
+def test_a_part_of_a_layer_is_near_that_of_kernels_of_a_library() -> None:
+    parts = next(group for group in read("a100").groups if group.measure == "layer_us")
+    found = {case["case"]: (us, case) for _, us, case in cases(parts)}
+    assert all(a100.is_left_out(case, "usual") for _, case in found.values())
+    reference, case = found["o"]
+    assert a100.layer_us(case) == pytest.approx(reference, rel=0.15)
+
+
+@pytest.mark.slow
 def test_the_usual_form_keeps_its_limits() -> None:
     assert not validate("a100").missed
