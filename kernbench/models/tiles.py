@@ -14,7 +14,7 @@ SIDE = 128
 class Tiles:
     """Programs over columns, rows and parts of the sums of a product, and their blocks.
 
-    ``part``: rows of weights of each program. ``warps``: of a program on a GPU.
+    ``height`` and ``width``: rows and columns of a block. ``part``: rows of weights of each program.
     """
 
     grid: tuple[int, int, int]

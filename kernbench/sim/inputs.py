@@ -41,7 +41,7 @@ _INFINITY = float("inf")
 
 
 class QueueEntry:
-    """Flits ``flit`` to ``last`` of a packet, the first of which arrived at ``since`` ns.
+    """Flits ``flit`` to ``last`` of a packet; the first of these arrived at ``since`` ns.
 
     ``order`` numbers entries as they came to their port.
     """

@@ -188,7 +188,7 @@ def _plan(bench: str | Callable[[Any], Any], points: Iterable[GridPoint]) -> lis
             program = sweep_program(bench, point.params)
         except UsageError as error:
             first = first or error
-            plan.problem, plan.params = str(error), _read(point.params)
+            plan.problem, plan.params = str(error), _values(point.params)
         else:
             plan.program = program
             plan.params = {**program.params, **program.settings}
@@ -381,7 +381,7 @@ class _Sweeping:
         shown = machine.name or (
             "default" if given is None else getattr(given, "properties", {}).get("name", given)
         )
-        row = SweepPoint(plan.number, str(shown), plan.params, _read(plan.point.topo), kept_before=kept)
+        row = SweepPoint(plan.number, str(shown), plan.params, _values(plan.point.topo), kept_before=kept)
         row = replace(
             row,
             latency_ns=answer.latency_ns,
@@ -396,7 +396,8 @@ class _Sweeping:
         self._counter.add(row)
 
 
-def _read(given: Mapping[str, object]) -> dict[str, Any]:
+def _values(given: Mapping[str, object]) -> dict[str, Any]:
+    """Settings as the run gets them: texts of a command line are read as YAML."""
     """Values as YAML has them, where they are text."""
     return {key: load_value(value) if isinstance(value, str) else value for key, value in given.items()}
 

@@ -137,7 +137,7 @@ class IoUcie(PassingPart):
 
 
 class Phy(Section):
-    """A PHY of an IO chiplet: which port of which cube it serves, and how far away that is."""
+    """A PHY of an IO chiplet: the cube port that it serves, and its distance from that port."""
 
     cube: int = Field(ge=0, description="id of the cube")
     side: Literal["N", "S", "E", "W"] | None = Field(
