@@ -7,7 +7,10 @@ manifest says of the run itself; wall-clock times, versions and hashes of the so
 
 After a decision to change what is kept, commit the change; ``make golden`` then writes ``archives.json`` anew
 and names that commit in it. The difference that git shows has every figure and names every column that is not
-what it was. Run by another checkout's interpreter, the script writes what that checkout keeps: ``cd CHECKOUT
+what it was. Where an archive names a line of the source, the digest has the statement there: a line that is
+only moved by a docstring above it keeps the file as it is.
+
+Run by another checkout's interpreter, the script writes what that checkout keeps: ``cd CHECKOUT
 && .venv/bin/python .../archives.py --out FILE``.
 """
 
@@ -18,6 +21,7 @@ import hashlib
 import json
 import math
 import platform
+import re
 import struct
 import subprocess
 import tempfile
@@ -91,6 +95,7 @@ _FOLLOWS = ("latency_ns",)
 FIGURES = ("figures", "busy_ns")
 """Of each case: plain numbers rather than digests."""
 _SOURCES = ("kernbench", "configs", "graph", "queries")
+_LINE = re.compile(r"\b(\w+\.py):([1-9]\d*)\b")
 
 Columns = dict[str, Any]
 """``rows`` and a digest by column."""
@@ -169,7 +174,7 @@ def kept_digests(folder: Path, record: str = "run") -> dict[str, Columns]:
     }
     found: dict[str, Columns] = run_figures(said, tables) if record == "run" else machine_figures(tables)
     found[record] = {
-        key: hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
+        key: hashlib.sha256(with_statements(json.dumps(value, sort_keys=True)).encode()).hexdigest()[:16]
         for key, value in sorted(said.items())
         if key not in (*_WALL_CLOCK_AND_SOURCE, *_FOLLOWS)
     }
@@ -220,8 +225,33 @@ def column_digest(kind: str, values: list[Any]) -> str:
     if kind == "double":
         content = struct.pack(f"<{len(values)}d", *values)
     else:
-        content = json.dumps(values, ensure_ascii=True, separators=(",", ":")).encode()
+        content = with_statements(json.dumps(values, ensure_ascii=True, separators=(",", ":"))).encode()
     return hashlib.sha256(f"{kind}\n".encode() + content).hexdigest()[:16]
+
+
+def with_statements(text: str) -> str:
+    """``text`` with ``FILE.py: STATEMENT`` for each ``FILE.py:LINE`` of kernbench."""
+    return _LINE.sub(_with_statement, text)
+
+
+def _with_statement(match: re.Match[str]) -> str:
+    lines = _kernel_lines().get(match[1], ())
+    line = int(match[2])
+    return f"{match[1]}: {lines[line - 1].strip()}" if line <= len(lines) else match[0]
+
+
+@cache
+def _kernel_lines() -> dict[str, list[str]]:
+    # An archive has a file's name without its folder; a name that two files have keeps its number.
+    import kernbench
+
+    files = sorted(Path(kernbench.__file__).parent.rglob("*.py"))
+    names = [path.name for path in files]
+    return {
+        path.name: path.read_text(encoding="utf-8").splitlines()
+        for path in files
+        if names.count(path.name) == 1
+    }
 
 
 def differences(

@@ -25,6 +25,7 @@ from tests.golden.archives import (
     column_digest,
     commit_of,
     differences,
+    with_statements,
 )
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -134,3 +135,12 @@ def test_a_difference_names_table_and_column() -> None:
         "table New: new",
         "table Op: gone",
     ]
+
+
+def test_a_line_of_the_source_is_digested_as_its_statement() -> None:
+    lines = (ROOT / "kernbench/benches/softmax.py").read_text(encoding="utf-8").splitlines()
+    number = next(number for number, line in enumerate(lines, 1) if "tl.load(" in line)
+    text = with_statements(f'["softmax.py:{number}", "softmax.py:{len(lines) + 1}", "another.py:1"]')
+    assert (
+        text == f'["softmax.py: {lines[number - 1].strip()}", "softmax.py:{len(lines) + 1}", "another.py:1"]'
+    )
