@@ -1,4 +1,4 @@
-"""Options that several commands share.
+"""Options that several commands share, as decorators: ``@options.store``.
 
 Those that a function of the API takes under the same name reach it as they are, in ``same`` of a command.
 """
@@ -28,29 +28,97 @@ _OF_FAULT = re.compile(r"override faults: faults\.(\d+)(?:: |\.)")
 """How errors of a topology name a fault that an option gave."""
 
 
-def store_option(function: Function) -> Function:
-    """``--store URL``, passed as ``store``; None stands for the default store."""
-    return click.option(
-        "--store",
-        metavar="URL",
-        help="Where runs are saved: a folder, memory: or neo4j://HOST:7687  [default: $KERNBENCH_STORE or "
-        ".kernbench]",
-    )(function)
+def _all_of(*options: Callable[[Any], Any]) -> Callable[[Function], Function]:
+    """A decorator for several options; help lists them in this order."""
+
+    def decorate(function: Function) -> Function:
+        return functools.reduce(lambda decorated, option: option(decorated), reversed(options), function)
+
+    return decorate
 
 
-def queries_option(function: Function) -> Function:
-    """``--queries DIR``, passed as ``queries``: folders with questions of the user's own."""
-    return click.option(
-        "--queries",
-        multiple=True,
-        metavar="DIR",
-        type=click.Path(exists=True, file_okay=False),
-        help="A folder with your own questions, as <topic>/<name>.yaml; may be repeated. "
-        "$KERNBENCH_QUERIES names further ones.",
-    )(function)
+store = click.option(
+    "--store",
+    metavar="URL",
+    help="Where runs are saved: a folder, memory: or neo4j://HOST:7687  [default: $KERNBENCH_STORE or "
+    ".kernbench]",
+)
+"""``--store URL``, passed as ``store``; None stands for the default store."""
+
+queries = click.option(
+    "--queries",
+    multiple=True,
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False),
+    help="A folder with your own questions, as <topic>/<name>.yaml; may be repeated. "
+    "$KERNBENCH_QUERIES names further ones.",
+)
+"""``--queries DIR``, passed as ``queries``: folders with questions of the user's own."""
+
+topology = click.option(
+    "--topology",
+    metavar="FILE",
+    shell_complete=completion.topologies,
+    help="A topology file, or the name of a shipped one.  [default: default]",
+)
+"""``--topology FILE``, passed as ``topology``; None stands for the default topology."""
+
+device = click.option("--device", metavar="all|sip:N", help="The SIPs to run on.  [default: SIP 0]")
+"""``--device``, passed as ``device``: the SIPs that a bench is given."""
+
+topo = click.option(
+    "--topo",
+    multiple=True,
+    metavar="KEY=VALUE",
+    callback=lambda _ctx, _param, items: assignments("--topo", items),
+    shell_complete=completion.topology_keys,
+    help="Change a key of the topology, such as cube.hbm.channel_gbs=64; may be repeated.",
+)
+"""``--topo``, passed as ``topo``, a mapping."""
+
+tag = click.option(
+    "--tag", "tags", multiple=True, metavar="TAG", help="Tag of each saved run; may be repeated."
+)
+"""``--tag``, passed as ``tags``."""
+
+detail = click.option(
+    "--detail",
+    type=click.Choice(["summary", "operations", "full"]),
+    default="full",
+    show_default=True,
+    help="What to store on a Neo4j server: summary has the use of each resource, operations adds "
+    "operations and transactions, full adds every hop.",
+)
+"""``--detail``, passed as ``detail``: how much of a run a server is to hold as a graph."""
+
+details = click.option(
+    "--details",
+    is_flag=True,
+    help="Show how close launches, PEs and operations came to the limits of the hardware.",
+)
+"""``--details``, passed as ``details``: the roofline of a run too."""
+
+exact = click.option("--exact", is_flag=True, help="Simulate every rank and period, identical ones too.")
+"""``--exact``, passed as ``exact``: nothing of a run is estimated."""
+
+check = click.option(
+    "--check",
+    is_flag=True,
+    help="Check the invariants of the simulated machine as it runs: bytes, order, capacity, waits. Slower.",
+)
+"""``--check``, passed as ``check``: watch the simulated machine as it runs."""
+
+instruments = click.option(
+    "--instrument",
+    "instruments",
+    multiple=True,
+    metavar="FILE.py[:CLASS]",
+    help="Your own instrument: it observes the run and may save a table with it; may be repeated.",
+)
+"""``--instrument``, passed as ``instruments``: classes that observe the run."""
 
 
-def moved_option(option: str, now: str) -> Callable[[Function], Function]:
+def moved(option: str, now: str) -> Callable[[Function], Function]:
     """A spelling of former versions: an error that says what is written ``now``.
 
     In ``now`` the command stands for ``{command}``, and what was given to the option for ``{value}``.
@@ -65,7 +133,7 @@ def moved_option(option: str, now: str) -> Callable[[Function], Function]:
     return click.option(option, name, hidden=True, expose_value=False, callback=refuse)
 
 
-def settings_argument(metavar: str, complete: completion.Complete) -> Callable[[Function], Function]:
+def settings(metavar: str, complete: completion.Complete) -> Callable[[Function], Function]:
     """Words without ``=``, passed as ``words``, and ``NAME=VALUE``, passed as ``settings``, a mapping.
 
     ``complete`` completes the first word.
@@ -73,7 +141,7 @@ def settings_argument(metavar: str, complete: completion.Complete) -> Callable[[
 
     def decorate(function: Function) -> Function:
         argument = click.argument("given", nargs=-1, metavar=metavar, shell_complete=complete)
-        moved = moved_option("--set", f"{{command}} {metavar.split()[0].strip('[]')} {{value}}")
+        refused = moved("--set", f"{{command}} {metavar.split()[0].strip('[]')} {{value}}")
 
         @functools.wraps(function)
         def command(*args: Any, given: tuple[str, ...], **kwargs: Any) -> Any:
@@ -81,7 +149,7 @@ def settings_argument(metavar: str, complete: completion.Complete) -> Callable[[
             settings = assignments("parameter", [word for word in given if "=" in word])
             return function(*args, words=words, settings=settings, **kwargs)
 
-        return argument(moved(command))  # type: ignore[return-value]
+        return argument(refused(command))  # type: ignore[return-value]
 
     return decorate
 
@@ -93,7 +161,7 @@ def at_most_one(words: Sequence[str], what: str) -> str | None:
     return words[0] if words else None
 
 
-def bench_argument(function: Function) -> Function:
+def bench(function: Function) -> Function:
     """``BENCH NAME=VALUE...`` as ``bench`` and ``settings``; ``--bench NAME`` is the records' spelling."""
 
     @functools.wraps(function)
@@ -108,21 +176,11 @@ def bench_argument(function: Function) -> Function:
         return function(*args, bench=given or named, **kwargs)
 
     option = click.option("--bench", "named", hidden=True, shell_complete=completion.benches)
-    argument = settings_argument("BENCH [NAME=VALUE]...", completion.bench_words)
+    argument = settings("BENCH [NAME=VALUE]...", completion.bench_words)
     return argument(option(command))  # type: ignore[return-value]
 
 
-def topology_option(function: Function) -> Function:
-    """``--topology FILE``, passed as ``topology``; None stands for the default topology."""
-    return click.option(
-        "--topology",
-        metavar="FILE",
-        shell_complete=completion.topologies,
-        help="A topology file, or the name of a shipped one.  [default: default]",
-    )(function)
-
-
-def fault_option(function: Function) -> Function:
+def faults(function: Function) -> Function:
     """``--fault``: what is lost or slow, passed in ``topo`` as the topology's ``faults``."""
 
     @functools.wraps(function)
@@ -162,106 +220,50 @@ def _fault(text: str) -> dict[str, object]:
     return found
 
 
-def change_options(function: Function) -> Function:
-    """``--topo``, ``--fault`` and ``--components``, passed as ``topo`` (a mapping) and ``components``."""
-    topo = click.option(
-        "--topo",
-        multiple=True,
-        metavar="KEY=VALUE",
-        callback=lambda _ctx, _param, items: assignments("--topo", items),
-        shell_complete=completion.topology_keys,
-        help="Change a key of the topology, such as cube.hbm.channel_gbs=64; may be repeated.",
-    )
-    components = click.option(
+changes = _all_of(
+    topo,
+    click.option(
         "--components",
         metavar="FILE",
         help="A file of 'impl: module:Class' lines, in addition to the topology's components_file.",
-    )
-    return topo(components(fault_option(function)))
+    ),
+    faults,
+)
+"""``--topo``, ``--fault`` and ``--components``, passed as ``topo`` (a mapping) and ``components``."""
 
+kept = _all_of(
+    tag,
+    click.option("--no-trace", is_flag=True, help="Do not record a trace; times are the same."),
+    detail,
+)
+"""``--tag``, ``--no-trace``, ``--detail``, as ``tags no_trace detail``: whether and how a run is kept."""
 
-def instrument_option(function: Function) -> Function:
-    """``--instrument``, passed as ``instruments``: classes that observe the run."""
-    return click.option(
-        "--instrument",
-        "instruments",
-        multiple=True,
-        metavar="FILE.py[:CLASS]",
-        help="Your own instrument: it observes the run and may save a table with it; may be repeated.",
-    )(function)
-
-
-def device_option(function: Function) -> Function:
-    """``--device``, passed as ``device``: the SIPs that a bench is given."""
-    return click.option("--device", metavar="all|sip:N", help="The SIPs to run on.  [default: SIP 0]")(
-        function
-    )
-
-
-def limit_options(function: Function) -> Function:
-    """``--max-ns``, ``--max-events`` and ``--timeout``, passed by these names: where a run is to end."""
-    max_ns = click.option("--max-ns", type=float, metavar="NS", help="Stop after this simulated time.")
-    max_events = click.option("--max-events", type=int, metavar="N", help="Stop after this many events.")
-    timeout = click.option(
+limits = _all_of(
+    click.option("--max-ns", type=float, metavar="NS", help="Stop after this simulated time."),
+    click.option("--max-events", type=int, metavar="N", help="Stop after this many events."),
+    click.option(
         "--timeout", type=float, metavar="SECONDS",
         help="Stop after this wall time, even inside a kernel that never ends.",
-    )  # fmt: skip
-    return max_ns(max_events(timeout(function)))
+    ),
+)  # fmt: skip
+"""``--max-ns``, ``--max-events`` and ``--timeout``, passed by these names: where a run is to end."""
 
-
-def exact_option(function: Function) -> Function:
-    """``--exact``, passed as ``exact``: nothing of a run is estimated."""
-    return click.option("--exact", is_flag=True, help="Simulate every rank and period, identical ones too.")(
-        function
-    )
-
-
-def kept_options(function: Function) -> Function:
-    """``--tag``, ``--no-trace``, ``--detail``, as ``tags no_trace detail``: whether and how a run is kept."""
-    tag = click.option(
-        "--tag", "tags", multiple=True, metavar="TAG", help="Tag of the saved run; may be repeated."
-    )
-    no_trace = click.option("--no-trace", is_flag=True, help="Do not record a trace; times are the same.")
-    return tag(no_trace(detail_option(function)))
-
-
-def detail_option(function: Function) -> Function:
-    """``--detail``, passed as ``detail``: how much of a run a server is to hold as a graph."""
-    return click.option(
-        "--detail",
-        type=click.Choice(["summary", "operations", "full"]),
-        default="full",
-        show_default=True,
-        help="What to store on a Neo4j server: summary has the use of each resource, operations adds "
-        "operations and transactions, full adds every hop.",
-    )(function)
-
-
-def details_option(function: Function) -> Function:
-    """``--details``, passed as ``details``: the roofline of a run too."""
-    return click.option(
-        "--details",
-        is_flag=True,
-        help="Show how close launches, PEs and operations came to the limits of the hardware.",
-    )(function)
-
-
-def executor_options(function: Function) -> Function:
-    """``--jobs``, ``--executor`` and ``--scheduler``: where points are run, and how many at a time."""
-    jobs = click.option(
+executor = _all_of(
+    click.option(
         "--jobs", type=click.IntRange(min=1), default=1, show_default=True,
         help="Points to run at the same time.",
-    )  # fmt: skip
-    executor = click.option(
+    ),
+    click.option(
         "--executor", type=click.Choice(["local", "dask"]),
         help="Processes of this computer, or a Dask cluster (kernbench[dask]).  [default: local; dask with "
         "--scheduler]",
-    )  # fmt: skip
-    scheduler = click.option(
+    ),
+    click.option(
         "--scheduler", metavar="ADDRESS",
         help="Address of a running Dask cluster, such as tcp://host:8786; default: --jobs local workers.",
-    )  # fmt: skip
-    return jobs(executor(scheduler(function)))
+    ),
+)  # fmt: skip
+"""``--jobs``, ``--executor`` and ``--scheduler``: where points are run, and how many at a time."""
 
 
 class _End(click.ParamType[float]):
@@ -276,7 +278,7 @@ class _End(click.ParamType[float]):
         return float(click.FLOAT.convert(value, param, ctx))
 
 
-def window_options(function: Function) -> Function:
+def window(function: Function) -> Function:
     """``--launch``, ``--from`` and ``--to`` as a ``window``, by default all launches."""
 
     @functools.wraps(function)
@@ -293,28 +295,18 @@ def window_options(function: Function) -> Function:
     return launch(begin(end(taken)))
 
 
-def given_options(ctx: click.Context, *names: str) -> dict[str, Any]:
+def given(ctx: click.Context, *names: str) -> dict[str, Any]:
     """Those of the parameters ``names`` that the user has given, with their values."""
     defaults = (click.core.ParameterSource.DEFAULT, None)
     return {name: ctx.params[name] for name in names if ctx.get_parameter_source(name) not in defaults}
 
 
-def run_argument(function: Function) -> Function:
+def run(function: Function) -> Function:
     """``[RUN]``, passed as ``run``; by default the last run."""
     argument = click.argument(
         "run", metavar="[RUN]", required=False, default="last", shell_complete=completion.runs
     )
-    return argument(moved_option("--run", "{command} {value}")(function))
-
-
-def check_option(function: Function) -> Function:
-    """``--check``, passed as ``check``: watch the simulated machine as it runs."""
-    return click.option(
-        "--check",
-        is_flag=True,
-        help="Check the invariants of the simulated machine as it runs: bytes, order, capacity, "
-        "waits. Slower.",
-    )(function)
+    return argument(moved("--run", "{command} {value}")(function))
 
 
 def assignments(option: str, items: Iterable[str], form: str = "name=value") -> dict[str, str]:

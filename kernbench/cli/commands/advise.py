@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 import kernbench as kb
+from kernbench.cli import options
 from kernbench.cli.group import Command
-from kernbench.cli.options import opened, queries_option, run_argument, store_option
 from kernbench.cli.output import emit, format_option, number, say
 from kernbench.cli.progress import Progress
 from kernbench.cli.source_links import link_lines
@@ -16,7 +16,7 @@ from kernbench.cli.source_links import link_lines
     cls=Command,
     examples=["kernbench advise", "kernbench advise last~1 --launch 0", "kernbench advise --format json"],
 )
-@run_argument
+@options.run
 @click.option(
     "--launch", metavar="N|all", default="all", show_default=True, help="One launch, or all of them."
 )
@@ -24,8 +24,8 @@ from kernbench.cli.source_links import link_lines
     "--least", type=click.FloatRange(0.0, 1.0), default=0.01, show_default=True, metavar="SHARE",
     help="Leave out advice that saves less than this share of the time, 0 to 1.",
 )  # fmt: skip
-@queries_option
-@store_option
+@options.queries
+@options.store
 @format_option
 def command(
     run: str, launch: str, least: float, queries: tuple[str, ...], store: str | None, fmt: str
@@ -38,7 +38,7 @@ def command(
     """
     from kernbench.screens.advice import COLUMNS, EMPTY, share_of
 
-    with opened(store) as kept_in, Progress() as progress, progress.during("looking for advice"):
+    with options.opened(store) as kept_in, Progress() as progress, progress.during("looking for advice"):
         found = kb.advise(run, kept_in, launch=launch, least=least, queries=queries)
         link_lines(kb.open_run(found["run_id"], kept_in))
     of = f"{found['bench']} on {found['topology']}, {found['window']}: {number(found['ns'])} ns"

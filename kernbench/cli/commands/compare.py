@@ -7,9 +7,8 @@ from dataclasses import replace
 import click
 
 from kernbench.analysis.chosen_window import ChosenWindow
-from kernbench.cli import completion
+from kernbench.cli import completion, options
 from kernbench.cli.group import Command
-from kernbench.cli.options import opened, share, store_option, window_options
 from kernbench.cli.output import format_option, number, print_content, print_csv, print_json, say
 
 _FIGURES = ("name", "before", "after", "change_ns", "change", "slower")
@@ -28,7 +27,7 @@ _FIGURES = ("name", "before", "after", "change_ns", "change", "slower")
     "--threshold",
     default="5%",
     show_default=True,
-    callback=share,
+    callback=options.share,
     metavar="SHARE",
     help="How much slower a figure may get; above it the exit status is 1.",
 )
@@ -38,9 +37,9 @@ _FIGURES = ("name", "before", "after", "change_ns", "change", "slower")
     is_flag=True,
     help="Also compare runs of two different benches, and partial runs.",
 )
-@window_options
+@options.window
 @click.option("--top", type=click.IntRange(min=1), default=10, show_default=True, help="Resources to show.")
-@store_option
+@options.store
 @format_option
 def command(
     before: str,
@@ -65,7 +64,7 @@ def command(
     from kernbench.api.comparing import compare
     from kernbench.api.summary import ALL
 
-    with opened(store) as kept_in:
+    with options.opened(store) as kept_in:
         found = compare(
             before, after, kept_in, threshold, top if fmt == "json" else ALL,
             launch=window, any_bench=any_bench,

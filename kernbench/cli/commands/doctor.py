@@ -5,13 +5,13 @@ from __future__ import annotations
 import click
 
 from kernbench.api.diagnosis import doctor
+from kernbench.cli import options
 from kernbench.cli.group import Command
-from kernbench.cli.options import store_option
 from kernbench.cli.output import emit, format_option
 
 
 @click.command(cls=Command, examples=["kernbench doctor"])
-@store_option
+@options.store
 @format_option
 def command(store: str | None, fmt: str) -> None:
     """Print versions, the store backends that are installed, and whether the store works.

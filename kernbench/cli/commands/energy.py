@@ -6,8 +6,8 @@ import click
 
 import kernbench as kb
 from kernbench.api.energy_use import ENERGY_BY
+from kernbench.cli import options
 from kernbench.cli.group import Command
-from kernbench.cli.options import assignments, opened, run_argument, store_option
 from kernbench.cli.output import emit_grid, format_option, say
 
 
@@ -20,7 +20,7 @@ from kernbench.cli.output import emit_grid, format_option, say
         "kernbench energy --set hbm_ctrl.pj_per_byte_read=20 --set pe_gemm.pj_per_mac.f16=0.4",
     ],
 )
-@run_argument
+@options.run
 @click.option(
     "--by", type=click.Choice(ENERGY_BY), default="kind", show_default=True,
     help="A row for each part, kind of part, source line or launch.",
@@ -36,7 +36,7 @@ from kernbench.cli.output import emit_grid, format_option, say
 @click.option(
     "--limit", type=click.IntRange(min=0), default=20, show_default=True, metavar="N", help="Rows to show."
 )
-@store_option
+@options.store
 @format_option
 def command(
     run: str,
@@ -60,9 +60,9 @@ def command(
     """
     from kernbench.screens.energy import content
 
-    with opened(store) as kept_in:
+    with options.opened(store) as kept_in:
         found = kb.energy(
-            run, kept_in, by=by, figures=assignments("--set", figures), power_limit_w=power_limit
+            run, kept_in, by=by, figures=options.assignments("--set", figures), power_limit_w=power_limit
         )
     rows = found["rows"][:limit]
     shown = content([{**found, "rows": rows}])

@@ -7,20 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import kernbench as kb
-from kernbench.cli import completion
+from kernbench.cli import completion, options
 from kernbench.cli.group import Command
-from kernbench.cli.options import (
-    assignments,
-    at_most_one,
-    exact_option,
-    executor_options,
-    opened,
-    settings_argument,
-    share,
-    store_option,
-    topology_file,
-    topology_option,
-)
 from kernbench.cli.output import emit, format_option, number, print_csv, print_json, print_table, remark, say
 from kernbench.cli.progress import running
 from kernbench.report.content import SHARE, Column
@@ -42,25 +30,21 @@ _SHOWN = 30
         "--against base --threshold 2%",
     ],
 )
-@settings_argument("NAME [PARAM=VALUE]...", completion.evaluations)
+@options.settings("NAME [PARAM=VALUE]...", completion.evaluations)
 @click.option("--list", "listing", is_flag=True, help="List the evaluations and their parameters.")
 @click.option("--out", metavar="DIR", help="Folder for the results.  [default: evaluation-NAME]")
-@topology_option
-@click.option(
-    "--topo", multiple=True, metavar="KEY=VALUE",
-    callback=lambda _ctx, _param, items: assignments("--topo", items),
-    help="Change a key of the topology; may be repeated.",
-)  # fmt: skip
-@executor_options
-@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Tag of the saved runs; may be repeated.")
+@options.topology
+@options.topo
+@options.executor
+@options.tag
 @click.option("--against", metavar="TAG", help="Run every point, and compare with the runs of this tag.")
 @click.option(
-    "--threshold", default="2%", show_default=True, callback=share, metavar="SHARE",
+    "--threshold", default="2%", show_default=True, callback=options.share, metavar="SHARE",
     help="How much slower than --against a point may be; above it the exit status is 1.",
 )  # fmt: skip
 @click.option("--fresh", is_flag=True, help="Also run points that are in the store.")
-@exact_option
-@store_option
+@options.exact
+@options.store
 @format_option
 def command(
     words: tuple[str, ...],
@@ -85,15 +69,15 @@ def command(
     """
     if listing:
         return _list(fmt)
-    name = at_most_one(words, "the evaluation")
+    name = options.at_most_one(words, "the evaluation")
     if name is None:
         raise click.UsageError("name an evaluation; 'kernbench evaluate --list' shows them")
-    with running() as progress, opened(store) as kept_in:
+    with running() as progress, options.opened(store) as kept_in:
         found = kb.evaluate(
             name,
             out,
             params=settings,
-            topology=topology_file(topology),
+            topology=options.topology_file(topology),
             store=kept_in,
             against=against,
             threshold=threshold,

@@ -10,9 +10,8 @@ import click
 import kernbench as kb
 from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.api.exporting import FORMATS
-from kernbench.cli import completion
+from kernbench.cli import completion, options
 from kernbench.cli.group import Command
-from kernbench.cli.options import given_options, opened, store_option, window_options
 from kernbench.cli.output import emit, format_option
 
 _LIST = "\n".join(f"  {form.name:<9} {form.about}" for form in FORMATS.values())
@@ -59,8 +58,8 @@ have exact times and the numbers that questions take as parameters: op, transact
     type=click.Choice(["ns", "ps"]),
     help="perfetto: the unit of its timestamps. They are integers, so ns rounds and ps is exact.",
 )
-@window_options
-@store_option
+@options.window
+@options.store
 @format_option
 @click.pass_context
 def command(
@@ -75,12 +74,12 @@ def command(
 ) -> None:
     """Write a run for another tool."""
     run, to = _what(given)
-    whole = FORMATS[to].whole and not given_options(ctx, "launch")
+    whole = FORMATS[to].whole and not options.given(ctx, "launch")
     chosen = replace(window, launch="run") if whole else window
-    options = given_options(ctx, "links", "waits", "fold", "rows", "ticks")
-    with opened(store) as kept_in:
+    drawing = options.given(ctx, "links", "waits", "fold", "rows", "ticks")
+    with options.opened(store) as kept_in:
         kept = kb.open_run(run, kept_in)
-        files = kept.export(to, out, chosen, **options)
+        files = kept.export(to, out, chosen, **drawing)
         name = kept.window(chosen).name
     payload = {"run_id": kept.id, "to": to, "window": name, "files": files}
     emit(fmt, payload, ("file",), [(file,) for file in files], lambda: [f"{kept.bench}, {name}"])

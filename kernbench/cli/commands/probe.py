@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import kernbench as kb
+from kernbench.cli import options
 from kernbench.cli.group import Command
-from kernbench.cli.options import change_options, check_option, topology_file, topology_option
 from kernbench.cli.output import format_option, number, print_csv, print_json, print_table, say
 from kernbench.cli.progress import Progress
 from kernbench.report.content import SHARE, Column
@@ -43,8 +43,8 @@ def _sizes(_ctx: click.Context, _param: click.Parameter, text: str | None) -> tu
     ],
 )
 @click.option("--case", metavar="NAME", default="all", show_default=True, help="Only this case, with hops.")
-@topology_option
-@change_options
+@options.topology
+@options.changes
 @click.option(
     "--sizes", callback=_sizes, metavar="LIST", help="Transfer sizes.  [default: 256 B to 1 MiB, times 4]"
 )
@@ -52,7 +52,7 @@ def _sizes(_ctx: click.Context, _param: click.Parameter, text: str | None) -> tu
     "--bytes", "nbytes", callback=_size, metavar="SIZE", help="Size used in the summary.  [default: 32KiB]"
 )
 @click.option("--hops", is_flag=True, help="Show the hops of all cases.")
-@check_option
+@options.check
 @click.option("--strict", is_flag=True, help="Exit with status 1 when an invariant is violated.")
 @format_option
 def command(
@@ -73,7 +73,7 @@ def command(
     its own memory and to the nearest and farthest memory in its cube, its SIP and another SIP. Each invariant
     that is checked prints a line that begins with [v] (holds), [x] (violated) or [-] (nothing to compare).
     """
-    file = topology_file(topology)
+    file = options.topology_file(topology)
     with Progress() as progress:
         report = kb.probe(
             file,

@@ -12,16 +12,8 @@ from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.api import asking
 from kernbench.api.asking import print_question
 from kernbench.api.folding import ask_folded
-from kernbench.cli import completion
+from kernbench.cli import completion, options
 from kernbench.cli.group import Command
-from kernbench.cli.options import (
-    assignments,
-    moved_option,
-    opened,
-    queries_option,
-    store_option,
-    window_options,
-)
 from kernbench.cli.output import emit, format_option, print_table, remark, say
 from kernbench.cli.progress import Progress
 from kernbench.cli.source_links import link_lines
@@ -65,9 +57,9 @@ class _QueryCommand(Command):
 @click.argument(
     "words", nargs=-1, metavar="NAME [RUN] [PARAM=VALUE]...", shell_complete=completion.question_words
 )
-@moved_option("--run", "{command} NAME {value}")
-@moved_option("--param", "{command} NAME {value}")
-@window_options
+@options.moved("--run", "{command} NAME {value}")
+@options.moved("--param", "{command} NAME {value}")
+@options.window
 @click.option(
     "--list", "list_all", is_flag=True, help="List the questions of the library and their parameters."
 )
@@ -89,9 +81,9 @@ class _QueryCommand(Command):
     "--timeout", "timeout_s", type=click.FloatRange(min=0, min_open=True), metavar="S", default=60.0,
     show_default=True, help="Stop --cypher after this many seconds.",
 )  # fmt: skip
-@queries_option
+@options.queries
 @click.option("--no-fold", is_flag=True, help="Do not merge rows that differ only in an index.")
-@store_option
+@options.store
 @format_option
 def command(
     words: tuple[str, ...],
@@ -127,12 +119,12 @@ def command(
             raise click.UsageError("--list takes neither a run, parameters, --explain nor a window")
         _list(fmt, queries)
         return
-    values = assignments("parameter", params)
+    values = options.assignments("parameter", params)
     if cypher is not None and windowed:
         raise click.UsageError("--cypher takes no --launch, --from or --to; write the window into the text")
     if cypher is None and (engine is not None or _is_given("timeout_s")):
         raise click.UsageError("--engine and --timeout are for --cypher; leave them out")
-    with opened(store) as kept_in, Progress() as progress:
+    with options.opened(store) as kept_in, Progress() as progress:
         kept_in.progress = progress.of_graph
         if name is not None:
             chosen = window.given if windowed else {}

@@ -6,9 +6,8 @@ import click
 
 import kernbench as kb
 from kernbench.analysis.chosen_window import ChosenWindow
-from kernbench.cli import completion
+from kernbench.cli import completion, options
 from kernbench.cli.group import Command
-from kernbench.cli.options import opened, run_argument, store_option, window_options
 from kernbench.cli.output import emit, format_option
 from kernbench.cli.progress import Progress
 
@@ -17,15 +16,15 @@ from kernbench.cli.progress import Progress
     cls=Command,
     examples=["kernbench report", "kernbench report last --launch 0 --out launch.html"],
 )
-@run_argument
+@options.run
 @click.option(
     "--out", metavar="FILE.html", default="report.html", show_default=True, help="The file to write."
 )
 @click.option(
     "--against", metavar="RUN", shell_complete=completion.runs, help="Compare it with an earlier run."
 )
-@window_options
-@store_option
+@options.window
+@options.store
 @format_option
 def command(
     run: str,
@@ -40,7 +39,7 @@ def command(
     It has the machine with its use over time, the timeline, where the time went, the critical path, waits,
     roofline, and the answers to all questions without a required parameter. It works offline in any browser.
     """
-    with opened(store) as kept_in, Progress() as progress, progress.during("writing the page"):
+    with options.opened(store) as kept_in, Progress() as progress, progress.during("writing the page"):
         kept = kb.open_run(run, kept_in)
         file = kb.write_report(
             kept, out, kept_in, launch=window, against=against,

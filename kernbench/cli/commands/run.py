@@ -11,21 +11,8 @@ import click
 
 import kernbench as kb
 from kernbench.api.stores import borrowed
+from kernbench.cli import options
 from kernbench.cli.group import Command
-from kernbench.cli.options import (
-    bench_argument,
-    change_options,
-    check_option,
-    details_option,
-    device_option,
-    exact_option,
-    instrument_option,
-    kept_options,
-    limit_options,
-    store_option,
-    topology_file,
-    topology_option,
-)
 from kernbench.cli.output import format_option
 from kernbench.cli.progress import running
 from kernbench.cli.run_report import print_run
@@ -44,10 +31,10 @@ if TYPE_CHECKING:
         "kernbench run gemm-single-pe --topo cube.hbm.channel_gbs=64 --topo pe.pe_dma.read_engines=2",
     ],
 )
-@bench_argument
-@topology_option
-@change_options
-@device_option
+@options.bench
+@options.topology
+@options.changes
+@options.device
 @click.option(
     "--verify-data", is_flag=True, help="Compute the results and check them against the bench's reference."
 )
@@ -56,17 +43,17 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Also check the result of every operation against its inputs, and stop at the first wrong one.",
 )
-@limit_options
+@options.limits
 @click.option(
     "--keep-partial", is_flag=True, help="Save the partial results of a run that fails or is interrupted."
 )
-@exact_option
-@instrument_option
-@details_option
+@options.exact
+@options.instruments
+@options.details
 @click.option("--watch", is_flag=True, help="Show progress in the terminal, then browse the run.")
-@kept_options
-@check_option
-@store_option
+@options.kept
+@options.check
+@options.store
 @format_option
 def command(
     bench: str,
@@ -92,7 +79,7 @@ def command(
     a race, is saved: its trace tells which operation wrote the first wrong value. Exits 1 in all these cases,
     130 when interrupted.
     """
-    file = topology_file(topology)
+    file = options.topology_file(topology)
     start = bound(
         kb.run,
         bench,

@@ -8,13 +8,8 @@ import click
 
 from kernbench.api import kept_runs
 from kernbench.api.kept_runs import copy_runs, listed
-from kernbench.cli import completion
+from kernbench.cli import completion, options
 from kernbench.cli.group import Command, Entry, LazyGroup
-from kernbench.cli.options import (
-    detail_option,
-    opened,
-    store_option,
-)
 from kernbench.cli.output import emit, emit_list, format_option
 from kernbench.errors import UsageError
 from kernbench.pgraph import GraphStore
@@ -44,7 +39,7 @@ command = LazyGroup(
 )
 @click.option("--bench", metavar="NAME", help="Only runs of this bench.")
 @click.option("--tag", metavar="TAG", help="Only runs that have this tag.")
-@store_option
+@options.store
 @format_option
 def list_runs(bench: str | None, tag: str | None, store: str | None, fmt: str) -> None:
     """List the saved runs, oldest first: parameters, time, and what changed since the run before.
@@ -52,7 +47,7 @@ def list_runs(bench: str | None, tag: str | None, store: str | None, fmt: str) -
     'changed' compares with the run before of the same bench. Commands accept a run's id, a unique
     prefix of it, a tag, 'last' for the newest run, or 'last~2' for two runs before that.
     """
-    with opened(store) as kept_in:
+    with options.opened(store) as kept_in:
         kept = listed(bench, kept_in, tag=tag)
     from kernbench.screens.runs import grid
 
@@ -78,11 +73,11 @@ def _with_tagged(runs: tuple[str, ...], tag: str | None, store: GraphStore) -> t
 @click.argument("run", shell_complete=completion.runs)
 @click.argument("tags", nargs=-1)
 @click.option("--remove", multiple=True, metavar="TAG", help="Remove this tag; may be repeated.")
-@store_option
+@options.store
 @format_option
 def tag(run: str, tags: tuple[str, ...], remove: tuple[str, ...], store: str | None, fmt: str) -> None:
     """Add TAGS to RUN and print its tags, one a line. JSON has tags."""
-    with opened(store) as kept_in:
+    with options.opened(store) as kept_in:
         now = kept_runs.tag(run, tags, remove, kept_in)
     emit_list(fmt, "tags", "tag", now)
 
@@ -96,14 +91,14 @@ def tag(run: str, tags: tuple[str, ...], remove: tuple[str, ...], store: str | N
 @click.option("--bench", metavar="NAME", help="Only runs of this bench.")
 @click.option("--tagged", is_flag=True, help="Also remove tagged runs; they count towards --keep.")
 @click.option("--dry-run", is_flag=True, help="Remove nothing, only print what would be removed.")
-@store_option
+@options.store
 @format_option
 def prune(keep: int, bench: str | None, tagged: bool, dry_run: bool, store: str | None, fmt: str) -> None:
     """Remove all but the newest runs of each bench, and print the id of each that is removed.
 
     Runs that have a tag stay. JSON has runs: the ids.
     """
-    with opened(store) as kept_in:
+    with options.opened(store) as kept_in:
         removed = kept_runs.prune(keep, bench, tagged, dry_run, kept_in)
     emit_list(fmt, "runs", "run_id", removed)
 
@@ -111,7 +106,7 @@ def prune(keep: int, bench: str | None, tagged: bool, dry_run: bool, store: str 
 @click.command("rm", cls=Command, examples=["kernbench runs rm last"])
 @click.argument("runs", nargs=-1, shell_complete=completion.runs)
 @_every_option
-@store_option
+@options.store
 @format_option
 def rm(runs: tuple[str, ...], tag: str | None, store: str | None, fmt: str) -> None:
     """Remove RUNS and print the id of each. Nothing is removed unless all of them exist.
@@ -120,7 +115,7 @@ def rm(runs: tuple[str, ...], tag: str | None, store: str | None, fmt: str) -> N
     """
     if not runs and tag is None:
         raise click.UsageError("name the runs to remove, or give --tag for all with that tag")
-    with opened(store) as kept_in:
+    with options.opened(store) as kept_in:
         removed = kept_runs.remove(_with_tagged(runs, tag, kept_in), kept_in)
     emit_list(fmt, "runs", "run_id", removed)
 
@@ -140,13 +135,13 @@ def _copy_command(name: str, option: str, text: str, *, outward: bool) -> click.
         help=f"Where to copy them {'to' if outward else 'from'}: a folder or a store URL.",
     )  # fmt: skip
     @_every_option
-    @detail_option
-    @store_option
+    @options.detail
+    @options.store
     @format_option
     def copy(
         runs: tuple[str, ...], other_url: str, tag: str | None, detail: str, store: str | None, fmt: str
     ) -> None:
-        with opened(store) as kept_in, opened(other_url) as other:
+        with options.opened(store) as kept_in, options.opened(other_url) as other:
             source, target = (kept_in, other) if outward else (other, kept_in)
             copied: list[dict[str, Any]] = copy_runs(_with_tagged(runs, tag, source), source, target, detail)
             if not copied:

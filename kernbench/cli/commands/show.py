@@ -6,8 +6,8 @@ import click
 
 import kernbench as kb
 from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.cli import options
 from kernbench.cli.group import Command
-from kernbench.cli.options import details_option, opened, run_argument, store_option, window_options
 from kernbench.cli.output import format_option, print_content, print_csv, print_json
 from kernbench.cli.run_report import print_run
 
@@ -16,11 +16,11 @@ from kernbench.cli.run_report import print_run
     cls=Command,
     examples=["kernbench show", "kernbench show last~1 --launch 0", "kernbench show last --tab waits"],
 )
-@run_argument
+@options.run
 @click.option("--tab", metavar="TAB", help="Show this tab of the page instead, such as waits.")
-@details_option
-@window_options
-@store_option
+@options.details
+@options.window
+@options.store
 @format_option
 def command(
     run: str,
@@ -34,7 +34,7 @@ def command(
 
     --tab shows all rows of one tab; JSON has its tables by key, CSV the first one.
     """
-    with opened(store) as kept_in:
+    with options.opened(store) as kept_in:
         kept = kb.open_run(run, kept_in)
         if tab is None:
             print_run(fmt, kept, details, window)

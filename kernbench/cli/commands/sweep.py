@@ -7,20 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import kernbench as kb
-from kernbench.cli import completion
+from kernbench.cli import completion, options
 from kernbench.cli.group import Command
-from kernbench.cli.options import (
-    at_most_one,
-    change_options,
-    ends_in,
-    exact_option,
-    executor_options,
-    limit_options,
-    opened,
-    settings_argument,
-    store_option,
-    topology_file,
-)
 from kernbench.cli.output import draw, emit, format_option, number, say
 from kernbench.cli.progress import running
 from kernbench.cli.sweep_chart import chart
@@ -42,30 +30,33 @@ _QUIET = ("verified", "kept_before", "error")
         "kernbench sweep flash-attention --topology minimal block_n=16,32,64 --energy --pareto front.png",
     ],
 )
-@settings_argument("BENCH|FILE.yaml [NAME=VALUES]...", completion.bench_words)
+@options.settings("BENCH|FILE.yaml [NAME=VALUES]...", completion.bench_words)
 @click.option("--bench", hidden=True, shell_complete=completion.benches)
 @click.option(
     "--topology", "topologies", multiple=True, metavar="FILE", shell_complete=completion.topologies,
     help="A topology file, or the name of a shipped one; may be repeated.  [default: default]",
 )  # fmt: skip
-@change_options
-@click.option("--device", metavar="all|sip:N", help="The SIPs to run on.  [default: SIP 0]")
+@options.changes
+@options.device
 @click.option("--verify-data", is_flag=True, help="Check the values that each point computes.")
-@executor_options
+@options.executor
 @click.option(
     "--tag", "tags", multiple=True, metavar="TAG",
     help="Tag of the saved runs; may be repeated.  [default: sweep-BENCH]",
 )  # fmt: skip
 @click.option("--fresh", is_flag=True, help="Also run points that are in the store.")
 @click.option(
-    "--out", metavar="F.parquet", callback=ends_in(".parquet"), help="Also write the rows as Parquet."
+    "--out", metavar="F.parquet", callback=options.ends_in(".parquet"), help="Also write the rows as Parquet."
 )
 @click.option(
-    "--plot", metavar="F.png", callback=ends_in(".png"), help="Draw lines for one key, a heat map for two."
+    "--plot",
+    metavar="F.png",
+    callback=options.ends_in(".png"),
+    help="Draw lines for one key, a heat map for two.",
 )
 @click.option("--energy", is_flag=True, help="Add the energy and energy-delay product of each point.")
 @click.option(
-    "--pareto", metavar="F.png", callback=ends_in(".png"),
+    "--pareto", metavar="F.png", callback=options.ends_in(".png"),
     help="Draw a cost (--against) over latency with the Pareto front.",
 )  # fmt: skip
 @click.option(
@@ -76,9 +67,9 @@ _QUIET = ("verified", "kept_before", "error")
     "--phases", type=click.IntRange(1, 1000), default=1, metavar="N",
     help="Where memory is refreshed, run each point at N phases of the refresh; latencies are medians.",
 )  # fmt: skip
-@exact_option
-@limit_options
-@store_option
+@options.exact
+@options.limits
+@options.store
 @format_option
 def command(
     words: tuple[str, ...],
@@ -107,7 +98,7 @@ def command(
     verified, run_id, kept_before, error, estimated; with --energy also energy_pj and edp_pj_ns; where memory
     is refreshed also phases and spread_ns, from the least latency to the most).
     """
-    file = at_most_one(words, "the bench")
+    file = options.at_most_one(words, "the bench")
     if file is not None and not file.endswith((".yaml", ".yml")):
         if bench is not None:
             raise click.UsageError(
@@ -117,7 +108,7 @@ def command(
     if file is None and bench is None:
         raise click.UsageError("name a bench, or a .yaml file that describes the sweep")
     for topology in topologies:
-        topology_file(topology)
+        options.topology_file(topology)
     if "faults" in same["topo"]:
         same["topo"]["faults"] = [same["topo"]["faults"]]  # the one value of that key
     if pareto is not None and against == "energy" and not energy:
@@ -129,7 +120,7 @@ def command(
     measured: list[SweepPoint] = []
     found = None
     try:
-        with running() as progress, opened(store) as kept_in:
+        with running() as progress, options.opened(store) as kept_in:
             found = kb.sweep(
                 bench,
                 list(topologies) or None,
@@ -155,7 +146,7 @@ def command(
     if plot is not None:
         kb.sweep_figure(found, plot)
     if pareto is not None:
-        with opened(store) as kept_in:
+        with options.opened(store) as kept_in:
             from kernbench.sweeps.figures import pareto_figure
 
             pareto_figure(found, pareto, against, kept_in)

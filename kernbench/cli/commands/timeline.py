@@ -11,8 +11,8 @@ import click
 
 import kernbench as kb
 from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.cli import options
 from kernbench.cli.group import Command
-from kernbench.cli.options import moved_option, opened, run_argument, store_option, window_options
 from kernbench.cli.output import format_option, print_csv, print_json, say
 
 _BARS = ("place", "count", "begin", "end", "category", "name", "number", "source")
@@ -27,9 +27,9 @@ _PIPE_COLUMNS = 110
         "kernbench timeline last --launch 0 --links --rows 4",
     ],
 )
-@run_argument
-@moved_option("--out", "kernbench export timeline --out {value}")
-@window_options
+@options.run
+@options.moved("--out", "kernbench export timeline --out {value}")
+@options.window
 @click.option(
     "--links",
     is_flag=True,
@@ -46,7 +46,7 @@ _PIPE_COLUMNS = 110
     "--rows", type=click.IntRange(min=0), default=16, show_default=True,
     help="Number of PEs to show, and of links and other parts; 0: all.",
 )  # fmt: skip
-@store_option
+@options.store
 @format_option
 def command(
     run: str,
@@ -64,7 +64,7 @@ def command(
     is the occupancy in that interval. 'kernbench export timeline' writes an SVG; hover over an operation for
     its name, number and source line.
     """
-    with opened(store) as kept_in:
+    with options.opened(store) as kept_in:
         kept = kb.open_run(run, kept_in)
         line = kept.timeline(window, links=links, waits=waits, fold=fold, rows=rows)
     if fmt == "json":

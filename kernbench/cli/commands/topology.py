@@ -16,9 +16,8 @@ from kernbench.api.topologies import (
     topology_overrides,
     topology_schema,
 )
-from kernbench.cli import completion
+from kernbench.cli import completion, options
 from kernbench.cli.group import Command, Entry, LazyGroup
-from kernbench.cli.options import change_options, topology_file
 from kernbench.cli.output import emit, format_option, number, print_table, say
 from kernbench.pgraph import PropertyGraph
 from kernbench.topology.reach import unreached
@@ -41,7 +40,7 @@ command = LazyGroup(
 
 @click.command("check", cls=Command, examples=["kernbench topology check default"])
 @click.argument("file", shell_complete=completion.topologies)
-@change_options
+@options.changes
 @format_option
 def check(file: str, topo: dict[str, str], components: str | None, fmt: str) -> None:
     """Check whether FILE is a valid topology: a path, or the name of a shipped one.
@@ -49,7 +48,7 @@ def check(file: str, topo: dict[str, str], components: str | None, fmt: str) -> 
     Each mistake is listed with its line in FILE, its key and what was expected. Routes that can deadlock
     with finite link buffers are errors too. Parts that no message can reach are warnings.
     """
-    graph = kb.load_topology(topology_file(file), topo, components)
+    graph = kb.load_topology(options.topology_file(file), topo, components)
     check_routes(graph)
     facts = {
         "topology": graph.properties["name"],
@@ -77,7 +76,7 @@ def check(file: str, topo: dict[str, str], components: str | None, fmt: str) -> 
 @format_option
 def diff(old: str, new: str, fmt: str) -> None:
     """Show how the topologies A and B differ: keys, defaults included, and numbers of parts by kind."""
-    rows = topology_differences(*(kb.load_topology(topology_file(file)) for file in (old, new)))
+    rows = topology_differences(*(kb.load_topology(options.topology_file(file)) for file in (old, new)))
     columns = ("what", "key", "before", "after")
     emit(fmt, rows, columns, [[row[column] for column in columns] for row in rows])
 
@@ -114,7 +113,7 @@ def schema() -> None:
     type=click.Choice(TRAFFIC, case_sensitive=False),
     help="The kind of traffic, which determines the links it may use. [default: what A sends]",
 )
-@change_options
+@options.changes
 @format_option
 def show(
     file: str,
@@ -128,7 +127,7 @@ def show(
     """Count the parts of the topology FILE, or show the route that traffic takes from A to B."""
     if (src is None) != (dst is None):
         raise click.UsageError("--from and --to go together; give both or neither")
-    graph = kb.load_topology(topology_file(file), topo, components)
+    graph = kb.load_topology(options.topology_file(file), topo, components)
     if src is None or dst is None:
         if traffic is not None:
             raise click.UsageError("--traffic needs --from and --to")

@@ -9,9 +9,8 @@ import click
 import kernbench as kb
 from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.api.pictures import DIAGRAM_VIEWS, diagram_frames, diagram_views
-from kernbench.cli import completion
+from kernbench.cli import completion, options
 from kernbench.cli.group import Command
-from kernbench.cli.options import change_options, opened, store_option, topology_file, window_options
 from kernbench.cli.output import draw, emit, format_option
 from kernbench.written_files import writing
 
@@ -42,7 +41,7 @@ from kernbench.written_files import writing
 @click.option(
     "--of", "part", metavar="NAME", help="With one --view: the SIP, cube or PE to show, such as sip0.cube5."
 )
-@change_options
+@options.changes
 @click.option(
     "--run", "run", metavar="RUN", help="Colour links and parts by their share of this run's launch time."
 )
@@ -50,8 +49,8 @@ from kernbench.written_files import writing
     "--frames", type=click.IntRange(min=1), metavar="N",
     help="With --run: N numbered pictures, each of an equal interval of the run's time.",
 )  # fmt: skip
-@window_options
-@store_option
+@options.window
+@options.store
 @format_option
 def command(
     file: str,
@@ -81,7 +80,7 @@ def command(
         raise click.UsageError(f"--out {out} is a file; name a folder, or a file that ends in .svg")
     if is_file and out != "-" and path.suffix.lower() != ".svg":
         raise click.UsageError(f"--out {path}: unsupported file type; use .svg")
-    graph = kb.load_topology(topology_file(file), topo, components)
+    graph = kb.load_topology(options.topology_file(file), topo, components)
     views = diagram_views(graph) if view == "all" else (view,)
     if frames is not None and (run is None or out == "-"):
         why = "needs --run, whose time it divides" if run is None else "needs a folder or a file as --out"
@@ -90,7 +89,7 @@ def command(
     if run is None:
         texts = {(name, ""): kb.diagram(graph, name, of=part) for name in views}
     else:
-        with opened(store) as kept_in:
+        with options.opened(store) as kept_in:
             found = kb.open_run(run, kept_in)
             windows = [window] if frames is None else diagram_frames(found, frames, window)
             for number, shown in enumerate(windows):

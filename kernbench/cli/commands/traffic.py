@@ -8,19 +8,8 @@ from typing import Any
 import click
 
 import kernbench as kb
-from kernbench.cli import completion
+from kernbench.cli import completion, options
 from kernbench.cli.group import Command
-from kernbench.cli.options import (
-    at_most_one,
-    change_options,
-    check_option,
-    instrument_option,
-    kept_options,
-    settings_argument,
-    store_option,
-    topology_file,
-    topology_option,
-)
 from kernbench.cli.output import (
     emit,
     format_option,
@@ -46,18 +35,18 @@ _KIND = ("kind", "links", "used", "mean_utilisation", "max_utilisation", "bytes"
         "kernbench traffic --list",
     ],
 )
-@settings_argument("FILE|pattern:NAME [NAME=VALUE]...", completion.patterns)
+@options.settings("FILE|pattern:NAME [NAME=VALUE]...", completion.patterns)
 @click.option("--list", "list_all", is_flag=True, help="List the patterns, their formulas and parameters.")
-@topology_option
-@change_options
+@options.topology
+@options.changes
 @click.option(
     "--top", type=click.IntRange(min=1), default=10, show_default=True, metavar="N",
     help="Number of busiest parts to show.",
 )  # fmt: skip
-@instrument_option
-@kept_options
-@check_option
-@store_option
+@options.instruments
+@options.kept
+@options.check
+@options.store
 @format_option
 def command(
     words: tuple[str, ...],
@@ -78,13 +67,13 @@ def command(
     JSON may also be an event trace of tt-metal's profiler, as tt-npe reads it, for --topology wormhole. The
     run is saved under the bench name 'traffic' and can be queried like any other.
     """
-    file = at_most_one(words, "the flows")
+    file = options.at_most_one(words, "the flows")
     if (file is None) != list_all:
         raise click.UsageError("give one of FILE, pattern:NAME and --list")
     if file is None:
         _list(fmt)
         return
-    where = topology_file(topology)
+    where = options.topology_file(topology)
     with running() as progress:
         run = kb.traffic(
             file,

@@ -6,9 +6,8 @@ import re
 
 import click
 
-from kernbench.cli import completion
+from kernbench.cli import completion, options
 from kernbench.cli.group import Command
-from kernbench.cli.options import moved_option, opened, store_option
 from kernbench.cli.output import say
 
 
@@ -23,7 +22,7 @@ def _size(_ctx: click.Context, _param: click.Parameter, text: str) -> tuple[int,
     cls=Command, examples=["kernbench tui", "kernbench tui last", "kernbench tui last --keys t --svg map.svg"]
 )
 @click.argument("run", metavar="[RUN]", required=False, shell_complete=completion.runs)
-@moved_option("--run", "{command} {value}")
+@options.moved("--run", "{command} {value}")
 @click.option("--svg", metavar="FILE", help="Draw the screen into a file instead; works without a terminal.")
 @click.option(
     "--keys", metavar="KEYS", default="", help='With --svg: keys to press first, such as "t tab enter".'
@@ -32,7 +31,7 @@ def _size(_ctx: click.Context, _param: click.Parameter, text: str) -> tuple[int,
     "--size", metavar="COLUMNSxROWS", default="100x30", show_default=True, callback=_size,
     help="With --svg: the size of the screen.",
 )  # fmt: skip
-@store_option
+@options.store
 def command(run: str | None, svg: str | None, keys: str, size: tuple[int, int], store: str | None) -> None:
     """Browse kept runs in the terminal: launches, critical path, waits, topology, questions, comparison.
 
@@ -45,7 +44,7 @@ def command(run: str | None, svg: str | None, keys: str, size: tuple[int, int], 
         raise click.UsageError("--keys is for --svg; name a file to draw the screen into")
     if svg is None:
         require_terminal("draw a screen with --svg FILE instead")
-    with opened(store) as kept_in:
+    with options.opened(store) as kept_in:
         if svg is None:
             browse(kept_in, run)
         else:

@@ -11,17 +11,8 @@ import click
 
 import kernbench as kb
 from kernbench.api.tuning import TUNING_GOALS, Point
+from kernbench.cli import options
 from kernbench.cli.group import Command
-from kernbench.cli.options import (
-    bench_argument,
-    change_options,
-    device_option,
-    exact_option,
-    limit_options,
-    store_option,
-    topology_file,
-    topology_option,
-)
 from kernbench.cli.output import emit, format_option, say
 from kernbench.cli.progress import running
 
@@ -36,19 +27,19 @@ _COLUMNS = ("kernel", "key", "config", "latency_ns", "best", "run_id", "error")
         "kernbench tune scale.py --topology minimal --for energy",
     ],
 )
-@bench_argument
-@topology_option
-@change_options
-@device_option
+@options.bench
+@options.topology
+@options.changes
+@options.device
 @click.option(
     "--for", "goal", type=click.Choice(TUNING_GOALS), default="latency", show_default=True,
     help="What to minimize: latency, energy, or edp, the energy-delay product.",
 )  # fmt: skip
 @click.option("--verify-data", is_flag=True, help="Reject configurations that compute wrong values.")
-@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Tag of the saved runs; may be repeated.")
-@exact_option
-@limit_options
-@store_option
+@options.tag
+@options.exact
+@options.limits
+@options.store
 @format_option
 def command(
     bench: str,
@@ -71,7 +62,7 @@ def command(
     JSON has bench, points (kernel, key, config, latency_ns, best, run_id, error; with another goal also
     energy_pj and edp_pj_ns), best_run, and settings: what 'kernbench run BENCH' takes to run with the best.
     """
-    file = topology_file(topology)
+    file = options.topology_file(topology)
     measured: list[Point] = []
     try:
         with running() as progress:

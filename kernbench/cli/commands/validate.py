@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kernbench.cli import completion
+from kernbench.cli import completion, options
 from kernbench.cli.group import Command
-from kernbench.cli.options import ends_in
 from kernbench.cli.output import emit, format_option, print_csv, print_json, print_table, say
 from kernbench.cli.progress import Progress
 
@@ -33,7 +32,7 @@ _COLUMNS = ("row", "reference", "measured", "unit", "difference", "limit", "basi
 @click.option("--strict", is_flag=True, help="Exit with status 1 if a row exceeds its limit.")
 @click.option("--short", is_flag=True, help="Skip slow cases; the default without TABLE.")
 @click.option("--all", "everything", is_flag=True, help="Also measure cases that take minutes.")
-@click.option("--plot", metavar="F.png", callback=ends_in(".png"), help="Also draw the rows.")
+@click.option("--plot", metavar="F.png", callback=options.ends_in(".png"), help="Also draw the rows.")
 @format_option
 def command(
     names: tuple[str, ...],

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import click
 
-from kernbench.cli import completion
+from kernbench.cli import completion, options
 from kernbench.cli.group import Command
-from kernbench.cli.options import moved_option, opened, store_option
 
 _PORT = 8765
 
@@ -16,7 +15,7 @@ _PORT = 8765
     examples=["kernbench web", "kernbench web last --port 0 --no-open"],
 )
 @click.argument("run", metavar="[RUN]", required=False, shell_complete=completion.runs)
-@moved_option("--run", "{command} {value}")
+@options.moved("--run", "{command} {value}")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=_PORT, show_default=True, metavar="N",
     help="The port to listen on; 0 for any free port.",
@@ -27,7 +26,7 @@ _PORT = 8765
     "network can read all runs of the store.",
 )  # fmt: skip
 @click.option("--open/--no-open", "open_browser", default=True, show_default=True, help="Open the browser.")
-@store_option
+@options.store
 def command(run: str | None, port: int, host: str, open_browser: bool, store: str | None) -> None:
     """Browse kept runs in the browser: machine, timeline, critical path, questions, comparison.
 
@@ -39,5 +38,5 @@ def command(run: str | None, port: int, host: str, open_browser: bool, store: st
     def say(url: str) -> None:
         click.echo(f"serving {url} until Ctrl-C")
 
-    with opened(store) as kept_in:
+    with options.opened(store) as kept_in:
         serve(kept_in, run, host=host, port=port, open_browser=open_browser, say=say)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import kernbench as kb
+from kernbench.cli import options
 from kernbench.cli.group import Command
-from kernbench.cli.options import assignments, fault_option, opened, run_argument, store_option
 from kernbench.cli.output import emit, format_option, number, say
 from kernbench.cli.progress import running
 from kernbench.errors import UsageError
@@ -32,18 +32,14 @@ _CANDIDATE = ("where", "on_path_ns", "twice_ns", "twice_saved_ns", _MEASURED, "f
         "kernbench what-if last --launch 0 --speed kind:router=2 --no-rerun --format json",
     ],
 )
-@run_argument
+@options.run
 @click.option(
     "--speed", "speeds", multiple=True, metavar="WHERE=FACTOR|free",
     help="Make WHERE this many times as fast, or free (infinitely fast): a component, a link a->b, "
     "kind:NAME, a group such as sip0.cube3, or several of these joined by ' + '; may be repeated.",
 )  # fmt: skip
-@click.option(
-    "--topo", multiple=True, metavar="KEY=VALUE",
-    callback=lambda _ctx, _param, items: assignments("--topo", items),
-    help="Change a key of RUN's topology, such as cube.hbm.channel_gbs=64, and re-run; may be repeated.",
-)  # fmt: skip
-@fault_option
+@options.topo
+@options.faults
 @click.option(
     "--launch", metavar="N|all|setup|run", default="all", show_default=True,
     help="Time to look at: one launch, all of them, the time outside of them, or the whole run.",
@@ -64,7 +60,7 @@ _CANDIDATE = ("where", "on_path_ns", "twice_ns", "twice_saved_ns", _MEASURED, "f
     help="Without --speed: how many candidates to also run, twice as fast; these runs are not "
     f"saved. [default: {_TRIED}, or none with --no-rerun]",
 )  # fmt: skip
-@store_option
+@options.store
 @format_option
 def command(
     run: str,
@@ -94,8 +90,8 @@ def command(
     ns, by_cause, or null), saved_ns and difference_ns (estimate less measured, or null). With a real run,
     before and measured also have energy_pj, that of the whole run.
     """
-    changes = assignments("--speed", speeds, "WHERE=FACTOR, such as kind:router=2, or WHERE=free")
-    with opened(store) as kept_in:
+    changes = options.assignments("--speed", speeds, "WHERE=FACTOR, such as kind:router=2, or WHERE=free")
+    with options.opened(store) as kept_in:
         if not changes and not topo:
             how = {"launch": launch, "locations": locations, "bench": bench, "code": code}
             _list(run, kept_in, 0 if no_rerun else measure, fmt, how)

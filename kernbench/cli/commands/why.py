@@ -8,8 +8,8 @@ import click
 
 import kernbench as kb
 from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.cli import options
 from kernbench.cli.group import Command
-from kernbench.cli.options import opened, run_argument, store_option, window_options
 from kernbench.cli.output import emit_grid, format_option, number
 from kernbench.cli.progress import Progress
 from kernbench.cli.source_links import link_lines
@@ -24,8 +24,8 @@ from kernbench.cli.source_links import link_lines
         "kernbench why --by step --format csv",
     ],
 )
-@run_argument
-@window_options
+@options.run
+@options.window
 @click.option(
     "--by",
     type=click.Choice(["cause", "location", "line", "step"]),
@@ -33,7 +33,7 @@ from kernbench.cli.source_links import link_lines
     show_default=True,
     help="Sum the critical path by cause, by component and link, or by source line; or list its steps.",
 )
-@store_option
+@options.store
 @format_option
 def command(run: str, window: ChosenWindow, by: str, store: str | None, fmt: str) -> None:
     """Show the critical path of RUN: the chain of work and waiting that determines its time.
@@ -41,7 +41,11 @@ def command(run: str, window: ChosenWindow, by: str, store: str | None, fmt: str
     It covers the launches, or the window that you choose; the steps add up to its time exactly. JSON has
     run_id, launch, window, t_start, t_end, ns, by_cause, by_location, by_line and steps, whatever --by says.
     """
-    with opened(store) as kept_in, Progress() as progress, progress.during("following the critical path"):
+    with (
+        options.opened(store) as kept_in,
+        Progress() as progress,
+        progress.during("following the critical path"),
+    ):
         kept = kb.open_run(run, kept_in)
         link_lines(kept)
         shown, path = kept.window(window), kept.critical_path(window)
