@@ -9,6 +9,7 @@ from contextlib import contextmanager, redirect_stdout
 from threading import Event, Thread
 from typing import TYPE_CHECKING, TextIO
 
+from kernbench.cli.output import remark
 from kernbench.report.cells import number, printable
 from kernbench.report.progress import line
 
@@ -112,9 +113,19 @@ class Progress:
         return live
 
 
+def say_if_interpreted() -> None:
+    """A remark where runs are slow because what is compiled is out of date."""
+    # Imported now: whoever simulates needs it, others do not wait for it.
+    from kernbench import compiled
+
+    if compiled.out_of_date:
+        remark(f"long runs take some ten times as long: the compiled engine is {compiled.state}")
+
+
 @contextmanager
 def running() -> Iterator[Progress]:
-    """The progress of users' programs; what they print goes to stderr, for stdout has the answer alone."""
+    """The progress of simulations; what they print goes to stderr, for stdout has the answer alone."""
+    say_if_interpreted()
     with redirect_stdout(sys.stderr), Progress() as progress:  # rich gives back the stdout that it found
         yield progress
 

@@ -55,5 +55,7 @@ class _Interpreted(MetaPathFinder):
 
 
 state = _state()
+out_of_date = state.startswith("not used") and VARIABLE not in state
+"""Whether what is compiled is left aside, though nobody chose so."""
 if state != "used":
     sys.meta_path.insert(0, _Interpreted())

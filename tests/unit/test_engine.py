@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from kernbench import compiled as package
+from kernbench.cli.main import main
 from kernbench.errors import LimitError
 from kernbench.machine.machine import Machine
 from kernbench.routing import Traffic
@@ -388,6 +389,54 @@ def test_what_was_compiled_of_another_source_is_not_used(monkeypatch: pytest.Mon
     monkeypatch.undo()
     monkeypatch.setattr(package, "STAMP", "kernbench/compiled/none.txt")
     assert "nothing says what it was compiled from" in package._state()
+
+
+RUN = ("run", "gemm-single-pe", "--topology", "minimal", "--store", "memory:")
+OUT_OF_DATE = """
+import importlib, sys
+from kernbench import compiled
+sys.modules["kernbench.compiled.digest"].digest = lambda root: sys.argv[1]
+importlib.reload(compiled)
+from kernbench.cli.main import main
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+@pytest.mark.skipif(package.state != "used", reason="nothing is compiled")
+@pytest.mark.parametrize(
+    ("digest", "pure", "argv", "lines"),
+    [
+        ("another", "0", RUN, 1),
+        ("another", "1", RUN, 0),
+        ("", "0", RUN, 0),  # an installed wheel
+        ("another", "0", ("list",), 0),
+    ],
+)
+def test_commands_that_simulate_say_once_that_what_is_compiled_is_out_of_date(
+    digest: str, pure: str, argv: tuple[str, ...], lines: int
+) -> None:
+    environment = os.environ | {"KERNBENCH_PURE": pure, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    done = subprocess.run(
+        [sys.executable, "-c", OUT_OF_DATE, digest, *argv],
+        env=environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout
+    assert [line[:16] for line in done.stderr.splitlines()] == ["kernbench: note:"] * lines
+    assert ("source has changed since it was compiled; 'make core'" in done.stderr) is (lines == 1)
+
+
+@pytest.mark.parametrize("argv", [("validate",), ("probe",), ("sweep", "softmax"), ("tune", "softmax")])
+def test_every_command_that_simulates_looks_whether_it_is(
+    argv: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stopped(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(package, "out_of_date", True)
+    for name in ("probe", "sweep", "tune", "validation.validate"):
+        monkeypatch.setattr(f"kernbench.{name}", stopped)
+    main(argv)
+    assert capsys.readouterr().err.count("the compiled engine is") == 1
 
 
 @pytest.mark.skipif(package.state != "used", reason="nothing is compiled")

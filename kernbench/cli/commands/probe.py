@@ -11,7 +11,7 @@ import kernbench as kb
 from kernbench.cli import options
 from kernbench.cli.group import Command
 from kernbench.cli.output import format_option, number, print_csv, print_json, print_table, say
-from kernbench.cli.progress import Progress
+from kernbench.cli.progress import running
 from kernbench.report.content import SHARE, Column
 from kernbench.sizes import read_size
 
@@ -74,7 +74,7 @@ def command(
     that is checked prints a line that begins with [v] (holds), [x] (violated) or [-] (nothing to compare).
     """
     file = options.topology_file(topology)
-    with Progress() as progress:
+    with running() as progress:
         report = kb.probe(
             file,
             case=case,

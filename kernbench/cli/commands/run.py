@@ -14,7 +14,7 @@ from kernbench.api.stores import borrowed
 from kernbench.cli import options
 from kernbench.cli.group import Command
 from kernbench.cli.output import format_option
-from kernbench.cli.progress import running
+from kernbench.cli.progress import running, say_if_interpreted
 from kernbench.cli.run_report import print_run
 from kernbench.errors import KernBenchError, nothing_checked
 
@@ -117,5 +117,6 @@ def _run_watched(
     from kernbench.tui.start import require_terminal, watch
 
     require_terminal("leave out --watch")
+    say_if_interpreted()
     with borrowed(store) as kept_in:
         return watch(bench, lambda progress: start(store=kept_in, progress=progress), kept_in, max_ns=max_ns)

@@ -9,7 +9,7 @@ import click
 from kernbench.cli import completion, options
 from kernbench.cli.group import Command
 from kernbench.cli.output import emit, format_option, print_csv, print_json, print_table, say
-from kernbench.cli.progress import Progress
+from kernbench.cli.progress import running
 
 if TYPE_CHECKING:
     from kernbench.validation import ComparedFigure
@@ -62,7 +62,7 @@ def command(
         raise click.UsageError("--short leaves out cases that --all measures; give one of them")
     if plot is not None:
         require_figures()
-    with Progress() as progress:
+    with running() as progress:
         report = validate(*names, short=short or None, everything=everything, progress=progress.of_pieces)
     if plot is not None:
         report.plot(plot)
