@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from types import ModuleType
 from typing import Any
 
-from kernbench.errors import KernBenchError, UsageError
+from kernbench.errors import ComponentError, InvariantError, KernBenchError, UsageError, VerificationError
 from kernbench.hints import did_you_mean
 from kernbench.report.cells import number
 from kernbench.report.progress import PieceProgress, Standing
@@ -19,6 +19,8 @@ from kernbench.validation.table_file import EXACT, Case, CaseGroup, Extent, Figu
 WITHIN, OUTSIDE, MISSING = "within", "outside", "cannot be modelled yet"
 EXPLAINED = "outside with a reason"
 VERDICTS = (WITHIN, EXPLAINED, OUTSIDE, MISSING)
+_FAULTS = (ComponentError, InvariantError, VerificationError)
+"""Faults of the simulator: tables run machines and kernels that are shipped, and nobody else's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +157,7 @@ def validate(
 
     Raises:
         UsageError: there is no such table.
+        InvariantError, ComponentError, VerificationError: a case shows a fault of the simulator.
     """
     known = table_file.names()
     for name in names:
@@ -185,6 +188,9 @@ def measured(
         try:
             ours = float(getattr(_module(table), group.measure)(settings))
         except KernBenchError as error:
+            if isinstance(error, _FAULTS) or isinstance(error.__cause__, _FAULTS):
+                error.args = (f"{table}: {title}: {error}", *error.args[1:])
+                raise
             note = f"the case ends in an error: {error}"
     if ours is not None:
         difference = ours - reference

@@ -13,7 +13,16 @@ from typing import Any
 import pytest
 
 from kernbench.cli.main import main
-from kernbench.errors import AllocationError, ConfigError, UsageError
+from kernbench.errors import (
+    AllocationError,
+    ComponentError,
+    ConfigError,
+    InvariantError,
+    KernBenchError,
+    LaunchError,
+    UsageError,
+    VerificationError,
+)
 from kernbench.report.progress import Standing
 from kernbench.validation import mesh, running, table_file, tables, validate
 from kernbench.validation.table_file import CaseGroup, Explained, Limit, Range, parse, read
@@ -203,6 +212,31 @@ def test_a_case_that_ends_in_an_error_is_a_row_and_the_others_are_measured(
     assert (rows[1].verdict, rows[1].measured, rows[1].misses) == ("cannot be modelled yet", None, True)
     assert "the case ends in an error: scratch is full" in rows[1].remarks
     assert [row.measured for row in rows] == [11.0, None, 20.0, None]
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        InvariantError("bytes are lost", "bytes"),
+        ComponentError("hbm raised"),
+        VerificationError("differs"),
+        LaunchError.of_kernel("k", "pe0", 1.0, 0, "", InvariantError("a stray credit")),
+    ],
+)
+def test_a_fault_of_the_simulator_ends_the_command_and_names_the_case(
+    fault: KernBenchError, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(case: dict[str, Any]) -> float:
+        if case["n"] == 2:
+            raise fault
+        return worth(case)
+
+    monkeypatch.setattr(mesh, "worth", fails, raising=False)
+    monkeypatch.setattr(table_file, "read", lambda name: parse(TABLE, name))
+    said = str(fault)
+    ended = cli("validate", "mesh")
+    assert (ended.status, ended.out) == (1, "")
+    assert ended.err == f"kernbench: error: mesh: row 2: {said}\n"
 
 
 def test_lines_of_files_are_chosen_and_numbers_are_numbers() -> None:
