@@ -30,6 +30,7 @@ class SweepFile(SweepPointSection):
     verify: bool = Field(default=False, description="check the values that each point computes")
     tags: list[str] | None = Field(default=None, description="tags of the kept runs")
     phases: int = Field(default=1, ge=1, le=1000, description="phases of refresh at which points run")
+    exact: bool = Field(default=False, description="simulate every rank and period, identical ones too")
     points: list[SweepPointSection] | None = Field(default=None, description="points instead of one grid")
 
 

@@ -81,8 +81,8 @@ def sweep(
     stopped. A point that fails is a row with its error, and the others go on.
 
     Args:
-        file: A YAML file with ``bench topology device verify tags set topo phases points``; arguments given
-            here come before what it says.
+        file: A YAML file with ``bench topology device verify tags set topo phases exact points``; arguments
+            given here come before what it says.
         points: Points, or grids of their own, instead of one grid: mappings with ``params``, ``topo`` and
             ``topology``, which come before the common ones.
         tags: Tags of the runs, also of those kept before. By default ``sweep-`` and the bench's name.
@@ -113,6 +113,7 @@ def sweep(
         points = [one.model_dump() for one in said.points] if points is None and said.points else points
         tags = said.tags if tags is None else tags
         phases = said.phases if phases == 1 else phases
+        exact = exact or said.exact
     if bench is None:
         raise UsageError(
             f"'{file}' names no bench; add the line 'bench: NAME'" if file else "name a bench to sweep"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +11,9 @@ import pytest
 import kernbench as kb
 from kernbench.analysis.configuration import differences
 from kernbench.api.kept_runs import listed
+from kernbench.errors import ConfigError
 from kernbench.sweeps.evaluation_gate import key_of
+from kernbench.sweeps.file import read_sweep
 
 
 @kb.autotune(configs=[{"N": n} for n in (300, 200)], key=["x"])
@@ -55,6 +58,26 @@ def test_a_sweep_says_which_points_are_estimates() -> None:
             assert "estimated, because ranks or periods are alike: 1 of 1 points" in found.note
         exact = kb.sweep(REPEATED, "minimal", store=store, exact=True)
         assert ([point.estimated for point in exact.points], exact.note) == ([False], "")
+
+
+@pytest.mark.parametrize(("said", "exact"), [("true", True), ("false", False)])
+def test_a_file_says_exact_as_the_argument_does(said: str, exact: bool, tmp_path: Path) -> None:
+    file = tmp_path / "s.yaml"
+    file.write_text(f"exact: {said}\n", encoding="utf-8")
+    with kb.open_store("memory:") as store:
+        (point,) = kb.sweep(REPEATED, "minimal", store=store, file=file).points
+        assert (point.estimated, point.run_id) == (not exact, swept(REPEATED, store, exact).run_id)
+        assert swept(REPEATED, store, exact=not exact).run_id != point.run_id
+        both = kb.sweep(REPEATED, "minimal", store=store, file=file, exact=True)
+        assert not both.points[0].estimated
+
+
+@pytest.mark.parametrize("said", ["maybe", "2", "[true]", "null"])
+def test_a_file_says_exact_or_not_and_nothing_else(said: str, tmp_path: Path) -> None:
+    file = tmp_path / "s.yaml"
+    file.write_text(f"bench: x\nexact: {said}\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"s\.yaml:2: exact: .*expected"):
+        read_sweep(file)
 
 
 def test_a_point_that_cannot_start_has_the_values_that_the_others_have() -> None:

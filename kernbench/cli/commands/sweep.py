@@ -90,8 +90,8 @@ def command(
     """Run a bench at every combination of values of its parameters, of topology keys and of topologies.
 
     Values, also in --topo, are lists or ranges that include both ends: 1,2,4 or 8..11 or 8..64+8 or 8..128*2.
-    FILE is YAML with bench, topology, device, verify, tags, set, topo, phases and points; options override
-    it. Each point is a saved run. Points in the store are not run again, so the same command
+    FILE is YAML with bench, topology, device, verify, tags, set, topo, phases, exact and points; options
+    override it. Each point is a saved run. Points in the store are not run again, so the same command
     completes a sweep that was stopped. A point that fails is a row with its error; then the exit status is 1.
 
     JSON has bench, swept (the keys that vary) and points (point, topology, params, topo, latency_ns, sim_ns,
