@@ -50,8 +50,10 @@ class BrowserScreen(Screen[None]):
     HELP: ClassVar[str] = ""
     """Lines of the help that are for this screen alone: ``key  meaning``."""
 
-    def __init__(self) -> None:
+    def __init__(self, title: str, run_id: str = "") -> None:
         super().__init__()
+        self.title = title
+        self._run_id = run_id
         self._requests: dict[str, int] = {}
         """The newest request of each group that is under way, by its number."""
         self._number = 0
@@ -83,7 +85,7 @@ class BrowserScreen(Screen[None]):
     @property
     def run_id(self) -> str:
         """Id of the run that is looked at; empty on screens over all runs."""
-        return ""
+        return self._run_id
 
     def compose(self) -> ComposeResult:
         """Heading, content, message line, keys."""
@@ -191,6 +193,11 @@ class BrowserScreen(Screen[None]):
         """Back to the screen before; the first one stays."""
         if len([one for one in self.app.screen_stack if isinstance(one, BrowserScreen)]) > 1:
             self.dismiss(None)
+
+    def action_window(self) -> None:
+        """The next window of the run."""
+        if self._run_id:
+            self.browser_app.next_window(self._run_id, self.begin)
 
     def follow(self, target: Target) -> None:
         """Open a thing that a row of this screen names."""

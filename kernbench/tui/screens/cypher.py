@@ -95,16 +95,8 @@ class CypherScreen(TableScreen):
     """
 
     def __init__(self, run_id: str) -> None:
-        super().__init__()
-        self.title = "cypher"
-        self._run_id = run_id
-        self._whole: ShownTable | None = None
+        super().__init__("cypher", run_id)
         self._at = 0
-
-    @property
-    def run_id(self) -> str:
-        """The run that is asked; empty for the graph over all runs."""
-        return self._run_id
 
     def content(self) -> ComposeResult:
         """Which graph is asked, editor, rows."""
@@ -190,14 +182,6 @@ class CypherScreen(TableScreen):
 
     def show_answer(self, found: tuple[ShownTable, list[str]]) -> None:
         """Show rows and remarks."""
-        self._whole, notes = found
-        self.rows.cursor = 0
-        self.rows.show(self._whole)
-        self.say("; ".join(notes))
-        if len(self._whole):
+        super().show_answer(found)
+        if self.rows.count:
             self.rows.focus()
-
-    def reload_table(self) -> None:
-        """The order of the answer."""
-        if self._whole is not None:
-            self.rows.show(self._whole.filtered(self.rows.words))

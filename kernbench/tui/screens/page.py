@@ -33,6 +33,9 @@ class TableScreen(BrowserScreen):
         Binding("e", "export", "Export", show=False),
     ]
 
+    _whole: ShownTable | None = None
+    """The table in the order in which it came."""
+
     def table_widgets(self) -> ComposeResult:
         """The table and the line of its filter."""
         yield Rows(id="rows")
@@ -109,6 +112,20 @@ class TableScreen(BrowserScreen):
 
     def reload_table(self) -> None:
         """Show the table in the order in which it came."""
+        if self._whole is not None:
+            self.rows.show(self._whole.filtered(self.rows.words))
+
+    def show_whole(self, table: ShownTable) -> None:
+        """Put a table on the screen that others are orders and parts of."""
+        self._whole = table
+        self.rows.show(table)
+
+    def show_answer(self, found: tuple[ShownTable, list[str]]) -> None:
+        """Show rows and remarks."""
+        table, notes = found
+        self.rows.cursor = 0
+        self.show_whole(table)
+        self.say("; ".join(notes))
 
     def failed(self) -> None:
         """No table is waited for any longer."""
@@ -198,26 +215,17 @@ class PageScreen(TableScreen):
     ]
     HELP = "] [ 1-9 0  tabs"
 
-    def __init__(
-        self, name: str, build: Callable[[ChosenWindow], Page], run_id: str = "", start: int = 0
-    ) -> None:
-        super().__init__()
-        self.title = name
+    def __init__(self, name: str, build: Callable[[ChosenWindow], Page], run_id: str = "") -> None:
+        super().__init__(name, run_id)
         self.build = build
         self.page: Page | None = None
-        self.at = start
-        self._run_id = run_id
+        self.at = 0
         self._tables: dict[str, ShownTable] = {}
         self._words = ""
         """The filter that the next tab begins with."""
         self._back: int | None = None
         """The tab that led to this one."""
         self._cursors: dict[str, int] = {}
-
-    @property
-    def run_id(self) -> str:
-        """The run that the page is about."""
-        return self._run_id
 
     @property
     def file_stem(self) -> str:
@@ -257,7 +265,6 @@ class PageScreen(TableScreen):
             for number, label in enumerate(page.labels(self.size.width)):
                 tabs.add_tab(Tab(label, id=f"tab-{number}"))
             tabs.display = len(page.sections) > 1
-            self.at = min(self.at, len(page.sections) - 1)
             tabs.active = f"tab-{self.at}"
         self.load_section()
 
@@ -305,16 +312,17 @@ class PageScreen(TableScreen):
         self.rows.words = ""
         words, self._words = self._words, ""
         if section.name in self._tables:
-            self.rows.show(self._tables[section.name])
+            self.show_whole(self._tables[section.name])
             self.rows.cursor = self._cursors.get(section.name, 0)
             self._filter_by(words)
             return
+        self._whole = None
         self.rows.show(ShownTable.of_rows([], (), "working ..."))
 
         def loaded(table: ShownTable) -> None:
             self._tables[section.name] = table
             if self.section is section:
-                self.rows.show(table)
+                self.show_whole(table)
                 self.rows.cursor = section.cursor
                 self._filter_by(words)
 
@@ -347,19 +355,9 @@ class PageScreen(TableScreen):
         self.action_tab_at(next(at for at, one in enumerate(page.sections) if one.name == name))
         return True
 
-    def reload_table(self) -> None:
-        """The order in which the rows came."""
-        if self.section is not None and self.section.name in self._tables:
-            self.rows.show(self._tables[self.section.name].filtered(self.rows.words))
-
     def leads_on(self, target: Target) -> bool:
         """Whether it is another thing than the page's own; a line, of the file that the run keeps."""
         page = self.page
         if target.sort == "line":
             return page is not None and str(target.key).rpartition(":")[0] == page.source
         return super().leads_on(target) and (page is None or target != page.target)
-
-    def action_window(self) -> None:
-        """The next window of the run."""
-        if self._run_id:
-            self.browser_app.next_window(self._run_id, self.begin)

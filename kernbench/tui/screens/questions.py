@@ -22,14 +22,7 @@ class QuestionsScreen(TableScreen):
     """All questions; Enter opens one."""
 
     def __init__(self, run_id: str) -> None:
-        super().__init__()
-        self.title = "questions"
-        self._run_id = run_id
-
-    @property
-    def run_id(self) -> str:
-        """The run to ask."""
-        return self._run_id
+        super().__init__("questions", run_id)
 
     def content(self) -> ComposeResult:
         """Which run is asked, and the list."""
@@ -39,11 +32,7 @@ class QuestionsScreen(TableScreen):
     def begin(self) -> None:
         """List them."""
         self.rows.focus()
-        self.ask(questions_table, self.show_table, "questions")
-
-    def reload_table(self) -> None:
-        """By name."""
-        self.begin()
+        self.ask(questions_table, self.show_whole, "questions")
 
 
 class QuestionScreen(TableScreen):
@@ -63,16 +52,8 @@ class QuestionScreen(TableScreen):
     """
 
     def __init__(self, name: str, run_id: str) -> None:
-        super().__init__()
-        self.title = name
-        self._run_id = run_id
+        super().__init__(name, run_id)
         self.question: dict[str, Any] = question(name)
-        self._whole: ShownTable | None = None
-
-    @property
-    def run_id(self) -> str:
-        """The run that is asked."""
-        return self._run_id
 
     @property
     def file_stem(self) -> str:
@@ -126,15 +107,6 @@ class QuestionScreen(TableScreen):
 
     def show_answer(self, found: tuple[ShownTable, list[str]]) -> None:
         """Show rows and remarks."""
-        self._whole, notes = found
-        self.rows.cursor = 0
-        self.rows.show(self._whole)
-        if notes:
-            self.say("; ".join(notes))
+        super().show_answer(found)
         if not self.query_one("#filter", Input).has_focus:
             self.query_one(Rows).focus()
-
-    def reload_table(self) -> None:
-        """The order of the answer."""
-        if self._whole is not None:
-            self.rows.show(self._whole.filtered(self.rows.words))

@@ -23,8 +23,7 @@ class RunningScreen(TableScreen):
     HELP = "x        cancel the query under the cursor"
 
     def __init__(self) -> None:
-        super().__init__()
-        self.title = "running queries"
+        super().__init__("running queries")
         self._shown: list[tuple[int, str, int]] = []
 
     @property
@@ -62,7 +61,7 @@ class RunningScreen(TableScreen):
     def _chosen(self) -> int | None:
         """The number of the query under the cursor; None where there is none."""
         table = self.rows.table
-        return int(str(table.value(self.rows.cursor, "query"))) if table is not None and len(table) else None
+        return int(str(table.value(self.rows.cursor, "query"))) if table else None
 
     def action_cancel(self) -> None:
         """Cancel the query under the cursor."""

@@ -11,7 +11,6 @@ from textual.widgets import Static
 from kernbench.report.targets import Target
 from kernbench.screens import runs
 from kernbench.tui.models.screen_table import grid_table
-from kernbench.tui.models.table import ShownTable
 from kernbench.tui.models.watch import Watched
 from kernbench.tui.screens.page import TableScreen
 from kernbench.tui.widgets.words import facts
@@ -32,12 +31,10 @@ class RunsScreen(TableScreen):
     HELP = "m        mark a run as the one before; d compares the run under the cursor with it"
 
     def __init__(self, first: str | None = None, watched: Watched | None = None) -> None:
-        super().__init__()
+        super().__init__("runs")
         self.watched = watched
-        self.title = "runs"
         self.first = first
         self.marked = ""
-        self._whole: ShownTable | None = None
         self._newest = ""
 
     @property
@@ -73,9 +70,8 @@ class RunsScreen(TableScreen):
     def show_runs(self, rows: list[dict[str, Any]]) -> None:
         """Show the list, with the cursor where it was."""
         at, ids = self.run_id, [row["run_id"] for row in rows]
-        self._whole = grid_table(runs.grid(rows))
         self._newest = str(ids[0]) if ids else ""
-        self.rows.show(self._whole)
+        self.show_whole(grid_table(runs.grid(rows)))
         self.rows.cursor = ids.index(at) if at in ids else 0
 
     def look(self) -> None:
@@ -92,11 +88,6 @@ class RunsScreen(TableScreen):
         as_it_came = self._whole is not None and self.rows.table is self._whole  # neither sorted nor filtered
         if going.newest and going.newest != self._newest and as_it_came and not self.asking:
             self.ask(self.browser_app.browser.runs, self.show_runs, "runs")
-
-    def reload_table(self) -> None:
-        """Newest first."""
-        if self._whole is not None:
-            self.rows.show(self._whole.filtered(self.rows.words))
 
     def action_mark(self) -> None:
         """Remember the run under the cursor as the one to compare with."""

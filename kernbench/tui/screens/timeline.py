@@ -26,16 +26,9 @@ class TimelineScreen(BrowserScreen):
     HELP = "+ - 0    zoom in, out, all; left right: earlier, later; v: all, components, links"
 
     def __init__(self, run_id: str) -> None:
-        super().__init__()
-        self.title = "timeline"
-        self._run_id = run_id
+        super().__init__("timeline", run_id)
         self.shown = SHOWN[0]
         self.timeline: Timeline | None = None
-
-    @property
-    def run_id(self) -> str:
-        """The run that is shown."""
-        return self._run_id
 
     def content(self) -> ComposeResult:
         """A line of facts, the tracks."""
@@ -69,7 +62,3 @@ class TimelineScreen(BrowserScreen):
         self.shown = SHOWN[(SHOWN.index(self.shown) + 1) % len(SHOWN)]
         if self.timeline is not None:
             self.show_timeline(self.timeline)
-
-    def action_window(self) -> None:
-        """The next window of the run."""
-        self.browser_app.next_window(self._run_id, self.begin)

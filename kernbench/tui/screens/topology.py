@@ -46,18 +46,11 @@ class TopologyScreen(BrowserScreen):
     """
 
     def __init__(self, run_id: str) -> None:
-        super().__init__()
-        self.title = "topology"
-        self._run_id = run_id
+        super().__init__("topology", run_id)
         self.machine: MachineTree | None = None
         self._shown = ""
         """The part whose map is shown."""
         self._described = ""
-
-    @property
-    def run_id(self) -> str:
-        """The run by which the machine is coloured."""
-        return self._run_id
 
     def content(self) -> ComposeResult:
         """Tree to the left; map and facts to the right."""
@@ -174,7 +167,3 @@ class TopologyScreen(BrowserScreen):
     def action_out(self) -> None:
         """From the map of a cube back to that of its package."""
         self.show_part(self._shown.partition(".")[0])
-
-    def action_window(self) -> None:
-        """The next window of the run."""
-        self.browser_app.next_window(self._run_id, self.begin)

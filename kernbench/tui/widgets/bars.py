@@ -6,23 +6,21 @@ from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
-from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.message import Message
-from textual.reactive import reactive
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from kernbench.report.cells import number, printable
 from kernbench.report.colours import STEPS, step
 from kernbench.tui.models.timeline import Timeline, TimeSpan
+from kernbench.tui.widgets.lines import Lines
 
 _LEVELS = " ▁▂▃▄▅▆▇█"
 _PAINTS = tuple(Style(color=colour) for colour in STEPS)
 
 
-class Bars(ScrollView, can_focus=True):
+class Bars(Lines):
     """Draws a :class:`Timeline`; zooms, moves, opens the track under the cursor."""
 
     DEFAULT_CSS = """
@@ -32,18 +30,12 @@ class Bars(ScrollView, can_focus=True):
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = {"bars--cursor", "bars--axis"}
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "move(-1)", "Up", show=False),
-        Binding("down,j", "move(1)", "Down", show=False),
-        Binding("pageup", "page(-1)", "Page up", show=False),
-        Binding("pagedown", "page(1)", "Page down", show=False),
         Binding("left,h", "pan(-0.25)", "Earlier", show=False),
         Binding("right,l", "pan(0.25)", "Later", show=False),
         Binding("plus,equals_sign,z", "zoom(0.5)", "Zoom in", key_display="+"),
         Binding("minus,Z", "zoom(2.0)", "Zoom out", key_display="-"),
         Binding("0", "whole", "All", show=False),
-        Binding("enter", "open", "Open"),
     ]
-    cursor: reactive[int] = reactive(0)
 
     class Opened(Message):
         """A track is to be opened: a resource by name, or a launch by number."""
@@ -64,12 +56,13 @@ class Bars(ScrollView, can_focus=True):
         if self.timeline is None or self.timeline.whole != timeline.whole:
             self.span = timeline.whole
         self.timeline, self.tracks = timeline, tracks
-        self.virtual_size = Size(self.size.width, self._count + 1)
-        self.cursor = min(self.cursor, max(self._count - 1, 0))
+        self.virtual_size = Size(self.size.width, self.count + 1)
+        self.cursor = min(self.cursor, max(self.count - 1, 0))
         self._redraw()
 
     @property
-    def _count(self) -> int:
+    def count(self) -> int:
+        """Launches and tracks."""
         return len(self.tracks) + (len(self.timeline.launches) if self.timeline else 0)
 
     @property
@@ -88,27 +81,6 @@ class Bars(ScrollView, can_focus=True):
     def on_resize(self) -> None:
         """As many intervals as there are characters."""
         self._redraw()
-
-    def validate_cursor(self, cursor: int) -> int:
-        """Within the tracks."""
-        return max(0, min(cursor, self._count - 1))
-
-    def watch_cursor(self) -> None:
-        """Keep the cursor in sight."""
-        seen, top = max(self.size.height - 1, 1), self.scroll_offset.y
-        if self.cursor < top:
-            self.scroll_to(y=self.cursor, animate=False, force=True)
-        elif self.cursor >= top + seen:
-            self.scroll_to(y=self.cursor - seen + 1, animate=False, force=True)
-        self.refresh()
-
-    def action_move(self, by: int) -> None:
-        """Another track."""
-        self.cursor += by
-
-    def action_page(self, by: int) -> None:
-        """A screenful of tracks."""
-        self.cursor += by * max(self.size.height - 2, 1)
 
     def action_pan(self, share: float) -> None:
         """Earlier or later."""
@@ -130,19 +102,10 @@ class Bars(ScrollView, can_focus=True):
 
     def action_open(self) -> None:
         """Open the track under the cursor."""
-        if self.timeline is not None and self._count:
+        if self.timeline is not None and self.count:
             launches = len(self.timeline.launches)
             at = self.cursor
             self.post_message(self.Opened(at if at < launches else self.tracks[at - launches]))
-
-    def on_click(self, event: events.Click) -> None:
-        """A click moves the cursor, a second one opens."""
-        row = self.scroll_offset.y + event.y - 1
-        if event.y > 0 and row < self._count:
-            again = row == self.cursor and event.chain > 1
-            self.cursor = row
-            if again:
-                self.action_open()
 
     def render_line(self, y: int) -> Strip:
         """The axis, or a track."""
@@ -153,7 +116,7 @@ class Bars(ScrollView, can_focus=True):
             style = self.get_component_rich_style("bars--axis")
             return Strip([Segment(self._axis(), style)]).adjust_cell_length(width, style)
         row = self.scroll_offset.y + y - 1
-        if row >= self._count:
+        if row >= self.count:
             return Strip.blank(width, base)
         launches = len(self.timeline.launches)
         name = self.timeline.launches[row][0] if row < launches else self.tracks[row - launches]

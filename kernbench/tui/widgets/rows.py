@@ -10,13 +10,12 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.message import Message
-from textual.reactive import reactive
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from kernbench.report.cells import printable
 from kernbench.report.colours import CAUSES
 from kernbench.tui.models.table import ShownTable
+from kernbench.tui.widgets.lines import Lines
 
 _GAP, _MARK = "  ", " ▍"
 _NARROW = 28
@@ -32,7 +31,7 @@ def _shorten(text: str, width: int) -> str:
     return f"{text[:left]}…{text[len(text) - (width - 1 - left) :]}"
 
 
-class Rows(ScrollView, can_focus=True):
+class Rows(Lines):
     """The rows of a :class:`ShownTable` with a cursor; Enter or a second click follows the row under it."""
 
     DEFAULT_CSS = """
@@ -45,19 +44,12 @@ class Rows(ScrollView, can_focus=True):
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = {"rows--head", "rows--cursor", "rows--blurred", "rows--empty"}
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "move(-1)", "Up", show=False),
-        Binding("down,j", "move(1)", "Down", show=False),
-        Binding("pageup,ctrl+b", "page(-1)", "Page up", show=False),
-        Binding("pagedown,ctrl+f", "page(1)", "Page down", show=False),
         Binding("home,g", "move(-1000000000)", "First row", show=False),
         Binding("end,G", "move(1000000000)", "Last row", show=False),
         Binding("left,h", "sideways(-8)", "Left", show=False),
         Binding("right,l", "sideways(8)", "Right", show=False),
-        Binding("enter", "follow", "Open"),
         Binding("s", "sort", "Sort"),
     ]
-
-    cursor: reactive[int] = reactive(0)
 
     class Followed(Message):
         """A row was chosen: by Enter, or by a click on the row under the cursor."""
@@ -98,29 +90,18 @@ class Rows(ScrollView, can_focus=True):
         self._fit()
         self.cursor = min(self.cursor, max(len(table) - 1, 0))
         self.scroll_to(y=min(self.scroll_offset.y, max(len(table) - 1, 0)), animate=False)
-        self._reveal()
+        self.reveal()
         self.refresh()
 
-    def validate_cursor(self, cursor: int) -> int:
-        """Within the table."""
-        return max(0, min(cursor, len(self.table) - 1 if self.table else 0))
-
-    def watch_cursor(self) -> None:
-        """Keep the cursor in sight."""
-        self._reveal()
-        self.refresh()
-
-    def _reveal(self) -> None:
-        seen, top = max(self.size.height - 1, 1), self.scroll_offset.y
-        if self.cursor < top:
-            self.scroll_to(y=self.cursor, animate=False, force=True)
-        elif self.cursor >= top + seen:
-            self.scroll_to(y=self.cursor - seen + 1, animate=False, force=True)
+    @property
+    def count(self) -> int:
+        """Rows of the table."""
+        return len(self.table) if self.table is not None else 0
 
     def on_resize(self) -> None:
         """The cursor stays in sight in a smaller window."""
         self._fit()
-        self._reveal()
+        self.reveal()
 
     def _fit(self) -> None:
         """Narrow the widest texts while the table is wider than the screen, but leave them readable."""
@@ -133,24 +114,15 @@ class Rows(ScrollView, can_focus=True):
                 break
             widths[at] -= 1
         self._layout = [(width, right) for width, (_, right) in zip(widths, self._widths, strict=True)]
-        length = len(self.table) if self.table is not None else 0
-        self.virtual_size = Size(sum(widths) + gaps, length + 1)
-
-    def action_move(self, by: int) -> None:
-        """Move the cursor."""
-        self.cursor += by
-
-    def action_page(self, by: int) -> None:
-        """Move the cursor by a screenful."""
-        self.cursor += by * max(self.size.height - 2, 1)
+        self.virtual_size = Size(sum(widths) + gaps, self.count + 1)
 
     def action_sideways(self, by: int) -> None:
         """Move the columns."""
         self.scroll_to(x=self.scroll_offset.x + by, animate=False)
 
-    def action_follow(self) -> None:
+    def action_open(self) -> None:
         """Follow the row under the cursor."""
-        if self.table is not None and len(self.table):
+        if self.count:
             self.post_message(self.Followed(self, self.cursor))
 
     def action_sort(self) -> None:
@@ -173,23 +145,15 @@ class Rows(ScrollView, can_focus=True):
         self.post_message(self.Sorted(self, name, descending))
 
     def on_click(self, event: events.Click) -> None:
-        """A click on a heading sorts, one on a row moves the cursor there, a second one follows it."""
-        if self.table is None:
+        """A click on a heading sorts."""
+        if self.table is None or event.y > 0:
             return
-        if event.y == 0:
-            x, begin = event.x + self.scroll_offset.x, 0
-            for at, (width, _) in enumerate(self._layout):
-                begin += width + len(_GAP)
-                if x < begin:
-                    self._ask_order(at)
-                    return
-            return
-        row = self.scroll_offset.y + event.y - 1
-        if row < len(self.table):
-            again = row == self.cursor and event.chain > 1
-            self.cursor = row
-            if again:
-                self.action_follow()
+        x, begin = event.x + self.scroll_offset.x, 0
+        for at, (width, _) in enumerate(self._layout):
+            begin += width + len(_GAP)
+            if x < begin:
+                self._ask_order(at)
+                return
 
     def render_line(self, y: int) -> Strip:
         """One line of the screen: the headings, or a row."""
