@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from kernbench_graph.errors import QueryCancelledError, QueryError, QueryTimeoutError, StoreError
 
 if TYPE_CHECKING:
-    from kernbench_graph.store import Result
+    from kernbench_graph.result import Result
 
 _GRACE_S = 0.5
 """How long an engine may take to obey before its asker goes on without it."""

@@ -1,4 +1,4 @@
-"""The interface of every store.
+"""The interface of every store, and what all stores do alike.
 
 A store keeps runs and the topologies they ran on (:mod:`kernbench_graph.records`), and answers Cypher over
 the property graph described in :mod:`kernbench_graph.schema`. Callers get a :class:`GraphStore` from
@@ -8,100 +8,62 @@ cheap: pyarrow and the Cypher engine are loaded when first needed.
 
 from __future__ import annotations
 
+import logging
+import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, Self
 
+from kernbench_graph.errors import RunNotFoundError, StoreError
+from kernbench_graph.query.limits import check_rows
 from kernbench_graph.records import RunRecord, TopologyRecord
+from kernbench_graph.result import Result
+from kernbench_graph.running import RunningQueries
 
 if TYPE_CHECKING:
-    import networkx as nx
     import pyarrow as pa
 
-    from kernbench_graph.running import RunningQueries
+    from kernbench_graph.added import Additions
+    from kernbench_graph.worked_out import Beside, WorkOut
 
 QUERY_TIMEOUT_S = 60.0
 """How long a query may run before it is stopped, unless the caller says otherwise."""
+_log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
-    """Rows of a query.
-
-    Values are plain Python (str, int, float, bool, None, list, dict), and nodes, relationships and paths as
-    :mod:`kernbench_graph.entities` has them.
-    """
-
-    columns: list[str]
-    rows: list[tuple[Any, ...]] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    """Remarks on the query, such as a property that the label in question never has."""
-    engine: str = ""
-    """Name of the engine that answered; empty where none had to be asked."""
-
-    def dicts(self) -> list[dict[str, Any]]:
-        """Each row as a dictionary keyed by column."""
-        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
-
-    @property
-    def graph(self) -> nx.MultiDiGraph[str]:
-        """The nodes, relationships and paths of all rows as one networkx graph.
-
-        Nodes are keyed by ``id`` and carry ``labels``, joined by ``:``, and their properties, edges ``type``
-        and theirs.
-        """
-        from kernbench_graph.networkx_view import result_graph
-
-        return result_graph(self.rows)
-
-    def to_svg(self) -> str:
-        """A picture of the nodes, relationships and paths of all rows, as the text of an SVG file.
-
-        Empty where there are none of them, or too many for a picture.
-        """
-        from kernbench_graph.drawing import entities_svg
-        from kernbench_graph.entities import entities_in
-
-        return entities_svg(*entities_in(self.rows))
-
-    def _repr_html_(self) -> str:
-        from kernbench_graph.entities import entities_in
-        from kernbench_graph.notebook import html_table
-
-        table = html_table(self.columns, self.rows, "; ".join(self.notes))
-        joined = entities_in(self.rows)[1]
-        return f"<div>{self.to_svg()}</div>{table}" if joined else table
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-
-@runtime_checkable
-class GraphStore(Protocol):
+class GraphStore(ABC):
     """Keeps runs and answers questions about them. Safe to use from several threads.
 
     Every method raises ``StoreError`` when the store is closed or cannot be reached, read or written.
     """
 
-    details: tuple[str, ...]
+    details: tuple[str, ...] = ("full",)
     """How much of a run may be asked for when it is kept; ``full`` is among them."""
-    notes: list[str]
-    """Events that went otherwise than planned without harm, such as a cache that was rebuilt."""
-    queries: RunningQueries
-    """The queries that are running: who asked them, what and since when; each can be cancelled."""
-    computed: Callable[[RunRecord, str], Mapping[str, pa.Table]] | None
-    """Works out a table that the schema calls fact or computed, and those that come with it."""
-    progress: Callable[[int, int], None] | None
-    """Called, while a graph is built that takes long, with how much is done and how much there is to do."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._lock = threading.RLock()
+        self._closed = False
+        self.notes: list[str] = []
+        """Events that went otherwise than planned without harm, such as a cache that was rebuilt."""
+        self.queries = RunningQueries()
+        """The queries that are running: who asked them, what and since when; each can be cancelled."""
+        self.computed: WorkOut | None = None
+        """Works out a table that the schema calls fact or computed, and those that come with it."""
+        self.progress: Callable[[int, int], None] | None = None
+        """Called, while a graph is built that takes long, with how much is done and how much there is."""
 
     @property
+    @abstractmethod
     def engines(self) -> tuple[str, ...]:
         """The engines that answer Cypher, the one that is asked by default first."""
 
     @property
     def url(self) -> str:
         """The URL that :func:`kernbench_graph.opening.open_store` was called with."""
+        return self._url
 
+    @abstractmethod
     def keep(self, run: RunRecord, topology: TopologyRecord, detail: str = "full") -> str:
         """Keep a run and its topology. All of it becomes visible at once, or nothing.
 
@@ -119,6 +81,7 @@ class GraphStore(Protocol):
             StoreError: the id is taken, or the store knows no such detail.
         """
 
+    @abstractmethod
     def runs(self) -> list[dict[str, Any]]:
         """List the runs.
 
@@ -127,6 +90,7 @@ class GraphStore(Protocol):
             out with a note.
         """
 
+    @abstractmethod
     def resolve(self, ref: str) -> str:
         """Find the run that a reference means.
 
@@ -141,6 +105,7 @@ class GraphStore(Protocol):
             RunNotFoundError: no run, or more than one, goes by that reference.
         """
 
+    @abstractmethod
     def remove(self, run_id: str) -> None:
         """Remove a run, and its topology where no other run is on it.
 
@@ -151,6 +116,7 @@ class GraphStore(Protocol):
             RunNotFoundError: there is no run of that id.
         """
 
+    @abstractmethod
     def change_tags(self, run_id: str, add: Sequence[str] = (), remove: Sequence[str] = ()) -> list[str]:
         """Add and remove tags of a run. Several processes may do so at once, and none of them is lost.
 
@@ -166,6 +132,7 @@ class GraphStore(Protocol):
             RunNotFoundError: there is no run of that id.
         """
 
+    @abstractmethod
     def load(self, run_id: str) -> RunRecord:
         """Read the record of a run.
 
@@ -181,6 +148,7 @@ class GraphStore(Protocol):
             SchemaVersionError: it was written under another schema version.
         """
 
+    @abstractmethod
     def load_topology(self, topology_id: str) -> TopologyRecord:
         """Read the record of a topology.
 
@@ -194,6 +162,10 @@ class GraphStore(Protocol):
             StoreError: there is no topology of that id.
             ArchiveError: the record is damaged.
         """
+
+    def added(self, run_id: str) -> dict[str, Mapping[str, pa.Table]]:
+        """The tables of all that was added to a run by its name, in alphabetical order."""
+        return dict(_additions(self.load(run_id)).all())
 
     def add(self, run_id: str, name: str, tables: Mapping[str, pa.Table]) -> None:
         """Add rows to a run that is kept: the answer of an analysis, or an annotation.
@@ -209,15 +181,30 @@ class GraphStore(Protocol):
             RunNotFoundError: there is no run of that id.
             ArchiveError: a table cannot be added, or refers to what is not in the run.
         """
+        from kernbench_graph.added import canonical_addition
+        from kernbench_graph.schema import SCHEMA
 
-    def added(self, run_id: str) -> dict[str, Mapping[str, pa.Table]]:
-        """The tables of all that was added to a run by its name, in alphabetical order."""
+        run = self.load(run_id)
+        topology = self.load_topology(str(run.info["topology"]))
+
+        def there(table: str) -> pa.Table:
+            return (topology if SCHEMA.table(table).record == "topology" else run).tables[table]
+
+        found = canonical_addition(name, tables, there)
+        try:
+            _additions(run).put(name, found)
+        except OSError as error:
+            raise StoreError(
+                f"what is to be added to run '{run_id}' cannot be written ({error.strerror or error}); "
+                "free space, or check who owns the store"
+            ) from error
 
     def expect(self, run: str, texts: Sequence[str], engine: str) -> None:
         """Say which texts an engine is asked next of a run.
 
         A store that makes a graph with what a text looks at makes one for all of them. Others do nothing.
         """
+        self._check_open()
 
     def query(
         self,
@@ -254,11 +241,87 @@ class GraphStore(Protocol):
             RunNotFoundError: there is no such run.
         """
 
+        def answer() -> Result:
+            found = self._answer(cypher, params, run, timeout_s, engine, proved=proved)
+            check_rows(len(found.rows), len(found.columns))
+            return found
+
+        return self.queries.ask(cypher, run, timeout_s, answer)
+
+    @abstractmethod
+    def _answer(
+        self,
+        cypher: str,
+        params: Mapping[str, Any] | None,
+        run: str | None,
+        timeout_s: float,
+        engine: str | None,
+        *,
+        proved: bool,
+    ) -> Result:
+        """The answer to a query, in a thread of its own (:mod:`kernbench_graph.running`)."""
+
     def close(self) -> None:
-        """Release files and memory. The store must not be used afterwards."""
+        """Release files and memory, cancel queries that are running. The store must not be used after."""
+        self._closed = True
+        self.queries.cancel_all()
 
     def __enter__(self) -> Self:
-        """``with open_store(url) as store:`` closes it at the end."""
+        return self
 
     def __exit__(self, *error: object) -> None:
-        """Close."""
+        self.close()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreError(f"store '{self._url}' is closed; open it again")
+
+    def _whole(
+        self, run: RunRecord, beside: Beside | None = None, added: Additions | None = None
+    ) -> RunRecord:
+        """The run with the tables that are worked out from its others, and with what was added to it."""
+        from kernbench_graph.worked_out import FACTS, WholeTables
+
+        return RunRecord(run.info, WholeTables(run, lambda: self.computed, beside, FACTS, added))
+
+    def _with_computed(self, run: RunRecord) -> RunRecord:
+        """The run as :meth:`_whole` has it, said to have what is worked out only when it is asked for."""
+        from kernbench_graph.worked_out import WholeTables
+
+        if self.computed is None:
+            return run
+        tables = run.tables if isinstance(run.tables, WholeTables) else self._whole(run).tables
+        assert isinstance(tables, WholeTables)
+        return RunRecord(run.info, tables.with_computed())
+
+    def _check_detail(self, detail: str) -> None:
+        if detail not in self.details:
+            known = " or ".join(self.details)
+            raise StoreError(f"store '{self._url}' knows no detail '{detail}'; use {known}")
+
+    def _note(self, text: str) -> None:
+        if text not in self.notes:
+            self.notes.append(text)
+            _log.info("%s", text)
+
+    def _unknown(self, run_id: str) -> RunNotFoundError:
+        return RunNotFoundError(f"no run '{run_id}' in store '{self._url}'; list the runs to see their ids")
+
+
+def _additions(run: RunRecord) -> Additions:
+    """What was added to a run that a store has loaded."""
+    from kernbench_graph.worked_out import WholeTables
+
+    assert isinstance(run.tables, WholeTables)
+    assert run.tables.added is not None
+    return run.tables.added
+
+
+def additions_state(run: RunRecord) -> str:
+    """A text that is another one after each addition to the run; empty where there was none."""
+    return _additions(run).state()
+
+
+def taken(run_id: str) -> StoreError:
+    """The error when a run's id is another run's already."""
+    return StoreError(f"run '{run_id}' is in the store already; give another id, or remove that run first")

@@ -11,7 +11,8 @@ import pytest
 from kernbench_graph.entities import plain_entities
 from kernbench_graph.errors import QueryError
 from kernbench_graph.opening import open_store
-from kernbench_graph.store import GraphStore, Result
+from kernbench_graph.result import Result
+from kernbench_graph.store import GraphStore
 
 import kernbench as kb
 

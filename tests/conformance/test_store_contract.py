@@ -29,23 +29,22 @@ FEW = examples(12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 COUNT = "MATCH (:Run {id: $run})-[:SENT]->(t:Transaction) RETURN count(t) AS n"
 
 
-PROTOCOL = sorted(
+CONTRACT = sorted(
     name
     for name, member in vars(GraphStore).items()
-    if isfunction(member) and member.__module__ == GraphStore.__module__
+    if isfunction(member) and (not name.startswith("_") or name == "__enter__")
 )
 
 
-def test_every_store_takes_the_arguments_of_the_protocol(store: GraphStore) -> None:
-    assert {"keep", "load", "query", "remove", "runs", "close", "__enter__"} <= set(PROTOCOL)
-    for name in PROTOCOL:
+def test_every_store_takes_the_arguments_of_the_contract(store: GraphStore) -> None:
+    assert {"keep", "load", "query", "remove", "runs", "close", "__enter__"} <= set(CONTRACT)
+    for name in CONTRACT:
         wanted, has = (
             signature(getattr(kind, name)).parameters.values() for kind in (GraphStore, type(store))
         )
-        if name != "__exit__":
-            assert [(p.name, p.kind, p.default) for p in has] == [
-                (p.name, p.kind, p.default) for p in wanted
-            ], name
+        assert [(p.name, p.kind, p.default) for p in has] == [(p.name, p.kind, p.default) for p in wanted], (
+            name
+        )
     assert (type(store.url), type(store.engines), store.notes) == (str, tuple, [])
 
 

@@ -15,8 +15,9 @@ from kernbench_graph.errors import QueryError, ReadOnlyError, StoreError, StoreU
 from kernbench_graph.opening import open_store
 from kernbench_graph.projection import HISTORY
 from kernbench_graph.records import RunRecord, TopologyRecord
+from kernbench_graph.result import Result
 from kernbench_graph.schema import SCHEMA
-from kernbench_graph.store import GraphStore, Result
+from kernbench_graph.store import GraphStore
 
 import kernbench as kb
 from kernbench.api.comparing import compare

@@ -8,8 +8,8 @@ from xml.etree import ElementTree as ET
 
 from kernbench_graph.drawing import MOST_NODES, DrawnNode, lay_out, svg
 from kernbench_graph.entities import GraphPath, graph_node, graph_relationship
+from kernbench_graph.result import Result
 from kernbench_graph.schema import SCHEMA
-from kernbench_graph.store import Result
 
 from tools.reference.schema_pictures import schema_pictures
 

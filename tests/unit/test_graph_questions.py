@@ -10,7 +10,7 @@ import yaml
 from kernbench_graph.errors import QueryError
 from kernbench_graph.query.library import ask, find_question, load_library
 from kernbench_graph.query.question import Question
-from kernbench_graph.store import Result
+from kernbench_graph.result import Result
 
 QUERIES = Path(__file__).parents[2] / "queries"
 GOOD: dict[str, Any] = {

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from kernbench_graph.errors import QueryCancelledError
+from kernbench_graph.result import Result
 from kernbench_graph.running import RunningQueries
-from kernbench_graph.store import Result
 from kernbench_graph.stores.embedded.open_graphs import OpenGraphs
 
 LONG_S = 60.0

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import pytest
 from kernbench_graph import running
 from kernbench_graph.errors import QueryCancelledError, QueryError, QueryTimeoutError, StoreError
+from kernbench_graph.result import Result
 from kernbench_graph.running import Asker, RunningQueries
-from kernbench_graph.store import Result
 
 LONG_S = 60.0
 ANSWER = Result(["x"], [(1,)])

@@ -16,7 +16,8 @@ from kernbench_graph.errors import QueryError
 from kernbench_graph.query.guard import parameter_names
 from kernbench_graph.query.plans import EXPLAIN
 from kernbench_graph.query.question import Question, is_a
-from kernbench_graph.store import QUERY_TIMEOUT_S, GraphStore, Result
+from kernbench_graph.result import Result
+from kernbench_graph.store import QUERY_TIMEOUT_S, GraphStore
 
 _PARTS = "parts.yaml"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kernbench_graph.query.guard import tokens
-from kernbench_graph.store import Result
+from kernbench_graph.result import Result
 
 EXPLAIN = "EXPLAIN"
 PROFILE = "PROFILE"

@@ -17,8 +17,7 @@ from kernbench_graph.archive.record import canonical_topology, changed_tags, com
 from kernbench_graph.errors import StoreError, StoreUrlError
 from kernbench_graph.projection import HISTORY, graph_parts
 from kernbench_graph.records import RunRecord, TopologyRecord, resolve_ref
-from kernbench_graph.store import GraphStore
-from kernbench_graph.stores.common import taken
+from kernbench_graph.store import GraphStore, taken
 from kernbench_graph.stores.embedded.base import LocalStore
 from kernbench_graph.stores.embedded.cache import D, Database, DatabaseEngine, ProjectionCache
 from kernbench_graph.stores.embedded.engines import ARCADE, arcade_files, ladybug_files

@@ -25,7 +25,7 @@ from kernbench_graph.query.columns import columns_of, has_path
 from kernbench_graph.query.guard import bound, check_read_only
 from kernbench_graph.query.names import Names, check_names
 from kernbench_graph.query.plans import EXPLAIN, as_text, asked_for_plan
-from kernbench_graph.store import Result
+from kernbench_graph.result import Result
 from kernbench_graph.stores.arcade.dialect import dialect
 from kernbench_graph.stores.arcade.messages import plan_of, refuse_profile, translate
 from kernbench_graph.stores.arcade.process import (

@@ -7,7 +7,7 @@ many shapes wrongly, answers the shipped texts that are proved on it, and others
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -19,8 +19,8 @@ from kernbench_graph.query.guard import check_read_only, words
 from kernbench_graph.query.looked_at import ADDED, looked_at
 from kernbench_graph.query.plans import asked_for_plan
 from kernbench_graph.records import resolve_ref
+from kernbench_graph.result import Result
 from kernbench_graph.schema import SCHEMA
-from kernbench_graph.store import Result
 from kernbench_graph.stores.arcade.messages import refuse_profile
 from kernbench_graph.stores.arcade.process import ArcadeEndedError
 from kernbench_graph.stores.embedded.cache import Database
@@ -32,17 +32,13 @@ from kernbench_graph.stores.view import HISTORY_HAS, check_history, named_runs
 _WORKED_OUT = SCHEMA.computed_names() | SCHEMA.fact_names()
 
 
-class LocalStore(RunGraphs, ABC):
+class LocalStore(RunGraphs):
     """Base of the stores that need no server. See :class:`kernbench_graph.store.GraphStore`."""
 
     @property
     def engines(self) -> tuple[str, ...]:
         """The engines that answer Cypher, the one that is asked by default first."""
         return engines()
-
-    @abstractmethod
-    def runs(self) -> list[dict[str, Any]]:
-        """Properties of every run, in the order in which they were kept."""
 
     @abstractmethod
     def _is_kept(self, run_id: str) -> bool:

@@ -24,9 +24,9 @@ from kernbench_graph import running
 from kernbench_graph.archive.atomic import clean_leftovers, is_temporary, new_folder, read_file, remove_folder
 from kernbench_graph.errors import ArchiveError, StoreError
 from kernbench_graph.json_text import parse
+from kernbench_graph.result import Result
 from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION
 from kernbench_graph.schema_worked_out import FACTS_VERSION
-from kernbench_graph.store import Result
 
 LIMIT_VARIABLE = "KERNBENCH_CACHE_MB"
 _DEFAULT_LIMIT_MB = 2048.0

@@ -21,7 +21,7 @@ from kernbench_graph.query.columns import columns_of
 from kernbench_graph.query.guard import bound, check_read_only
 from kernbench_graph.query.limits import check_rows
 from kernbench_graph.query.plans import EXPLAIN, PROFILE, as_text, asked_for_plan
-from kernbench_graph.store import Result
+from kernbench_graph.result import Result
 from kernbench_graph.stores.embedded.entities import Entities
 
 LONGEST_PATH = 1000

@@ -6,7 +6,7 @@ cache for other processes, with a note of what it has.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Sequence
 from functools import cache as remembered
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ from kernbench_graph.projection import GraphPart, graph_parts
 from kernbench_graph.query.looked_at import ADDED
 from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.schema import SCHEMA
-from kernbench_graph.stores.common import OpenedStore, additions_state
+from kernbench_graph.store import GraphStore, additions_state
 from kernbench_graph.stores.embedded.cache import About, Base, D, Database, DatabaseEngine, ProjectionCache
 from kernbench_graph.stores.embedded.engines import ARCADE, arcade_files, ladybug_files
 from kernbench_graph.stores.embedded.loading import project
@@ -36,20 +36,12 @@ Names = frozenset[str]
 """Labels and relationship types."""
 
 
-class RunGraphs(OpenedStore, ABC):
+class RunGraphs(GraphStore):
     """The databases of a store's runs. :class:`kernbench_graph.stores.embedded.base.LocalStore` asks them."""
 
     def __init__(self, url: str) -> None:
         super().__init__(url)
         self._open = OpenGraphs(_OPEN_DATABASES)
-
-    @abstractmethod
-    def load(self, run_id: str) -> RunRecord:
-        """The record of a run."""
-
-    @abstractmethod
-    def load_topology(self, topology_id: str) -> TopologyRecord:
-        """The record of a topology."""
 
     @abstractmethod
     def _content(self, run_id: str) -> str:

@@ -31,7 +31,7 @@ from kernbench_graph.errors import ArchiveError, StoreError
 from kernbench_graph.projection import HISTORY
 from kernbench_graph.records import RunRecord, TopologyRecord, check_id, is_id, resolve_ref
 from kernbench_graph.schema_worked_out import FACTS_VERSION
-from kernbench_graph.stores.common import taken
+from kernbench_graph.store import taken
 from kernbench_graph.stores.embedded.base import LocalStore
 from kernbench_graph.stores.embedded.cache import D, Database, DatabaseEngine, ProjectionCache
 from kernbench_graph.stores.embedded.engines import ARCADE, arcade_files, ladybug_files

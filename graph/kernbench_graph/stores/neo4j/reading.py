@@ -15,8 +15,8 @@ from typing import Any
 from kernbench_graph.errors import QueryError, ReadOnlyError
 from kernbench_graph.query.guard import check_read_only, words
 from kernbench_graph.query.plans import EXPLAIN, asked_for_plan
+from kernbench_graph.result import Result
 from kernbench_graph.schema import SCHEMA
-from kernbench_graph.store import Result
 from kernbench_graph.stores.neo4j.entities import convert
 from kernbench_graph.stores.neo4j.server import Neo4jServer, Transaction
 

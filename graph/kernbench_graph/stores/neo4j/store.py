@@ -21,10 +21,10 @@ from kernbench_graph.query.guard import bound
 from kernbench_graph.query.looked_at import ADDED
 from kernbench_graph.query.names import refuse_dates
 from kernbench_graph.records import RunRecord, TopologyRecord, check_id, resolve_ref
+from kernbench_graph.result import Result
 from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION
 from kernbench_graph.schema_worked_out import FACTS_VERSION
-from kernbench_graph.store import Result
-from kernbench_graph.stores.common import OpenedStore, taken
+from kernbench_graph.store import GraphStore, taken
 from kernbench_graph.stores.neo4j import ddl, files, reading, topologies
 from kernbench_graph.stores.neo4j.additions import InServer
 from kernbench_graph.stores.neo4j.catalogue import Catalogue, KeptEntry, Pushed, run_info
@@ -45,7 +45,7 @@ _RECORDS = 4
 _WORKED_OUT = SCHEMA.computed_names() | SCHEMA.fact_names() | SCHEMA.described_names()
 
 
-class Neo4jStore(OpenedStore):
+class Neo4jStore(GraphStore):
     """Keeps runs in a Neo4j server. See :class:`kernbench_graph.store.GraphStore`."""
 
     engines = ("neo4j",)
