@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 from _dma_formula import beside_formula
 
 from kernbench.benches.params import Param
-from kernbench.evaluations import Evaluator, Row, evaluation
+from kernbench.evaluations import evaluation
 from kernbench.kinds.links import BLUE, FAINT, GREEN, ORANGE, PURPLE, SKY, VERMILION, YELLOW
 from kernbench.probes.scenarios import scenarios
+from kernbench.sweeps.evaluator import Evaluator, Row
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

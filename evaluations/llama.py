@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from kernbench.benches.llama_decoder import sizes_of
 from kernbench.benches.params import Param
 from kernbench.errors import UsageError
-from kernbench.evaluations import Evaluator, PointRun, evaluation
+from kernbench.evaluations import evaluation
 from kernbench.kinds.links import BLUE, FAINT, GREEN, ORANGE, PURPLE, SKY, VERMILION
+from kernbench.sweeps.evaluator import Evaluator, PointRun
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

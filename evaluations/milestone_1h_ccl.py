@@ -12,8 +12,9 @@ from kernbench import dtypes
 from kernbench.benches.params import Param
 from kernbench.data_files import data_dir
 from kernbench.errors import UsageError
-from kernbench.evaluations import Evaluator, evaluation
+from kernbench.evaluations import evaluation
 from kernbench.kinds.links import BLUE, FAINT, GREEN, VERMILION
+from kernbench.sweeps.evaluator import Evaluator
 from kernbench.topology.neighbours import MachineShape, neighbours
 
 if TYPE_CHECKING:

@@ -18,8 +18,9 @@ from _gemm_pipeline import (
 from kernbench.benches.matmul_composite import VARIANTS
 from kernbench.benches.params import Param
 from kernbench.errors import UsageError
-from kernbench.evaluations import Evaluator, evaluation
+from kernbench.evaluations import evaluation
 from kernbench.kinds.links import BLUE, FAINT, GREEN, ORANGE, SKY, VERMILION
+from kernbench.sweeps.evaluator import Evaluator
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,8 +8,9 @@ from _axes import bytes_axis
 
 from kernbench.benches.params import Param
 from kernbench.benches.pe2pe import SOURCE, WAYS
-from kernbench.evaluations import Evaluator, evaluation
+from kernbench.evaluations import evaluation
 from kernbench.kinds.links import BLUE, GREEN, VERMILION
+from kernbench.sweeps.evaluator import Evaluator
 from kernbench.topology.places import places
 
 if TYPE_CHECKING:

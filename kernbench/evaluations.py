@@ -10,104 +10,17 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 from kernbench.benches import registry as benches
 from kernbench.benches.params import Param, ParamValue, resolve_params
 from kernbench.data_files import data_dir
 from kernbench.errors import BenchError, UsageError
 from kernbench.hints import suggestion
-from kernbench.pgraph import PropertyGraph
 from kernbench.user_modules import load_file
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-Row = Mapping[str, Any]
-"""A row of a table: values by column, each row with the same columns."""
-Draw = Callable[["Figure"], None]
-"""Draws into an empty matplotlib figure."""
-
-
-class PointRun(Protocol):
-    """The run of a point as an evaluation sees it: a part of :class:`kernbench.Run`."""
-
-    @property
-    def id(self) -> str:
-        """Id in its store."""
-
-    @property
-    def latency_ns(self) -> float:
-        """Time of its launches, ns."""
-
-    @property
-    def launches(self) -> list[dict[str, Any]]:
-        """The launches in order; see :attr:`kernbench.Run.launches`."""
-
-    @property
-    def verified(self) -> bool | None:
-        """Whether its numbers were right."""
-
-    @property
-    def ops(self) -> dict[str, Any]:
-        """Its operations as columns; see :attr:`kernbench.Run.ops`."""
-
-    @property
-    def properties(self) -> Mapping[str, Any]:
-        """All that is kept of the run itself."""
-
-    def energy(self) -> Mapping[str, Any]:
-        """See :meth:`kernbench.Run.energy`."""
-
-    def roofline(self, by: str = "operation") -> list[dict[str, Any]]:
-        """See :meth:`kernbench.Run.roofline`."""
-
-    def by_cause(self) -> dict[str, float]:
-        """ns of the critical path of its launches, or of the whole of a run of traffic, by cause."""
-
-
-class Evaluator(Protocol):
-    """The means of an evaluation. Points are kept, tagged runs; those kept already are not run again."""
-
-    params: Mapping[str, ParamValue]
-    """Values of the evaluation's own parameters."""
-
-    def machine(self, topology: str | None = None, topo: Mapping[str, object] | None = None) -> PropertyGraph:
-        """The compiled machine of a point with that topology."""
-
-    def points(
-        self,
-        bench: str,
-        points: Sequence[Mapping[str, Any]],
-        topology: str | None = None,
-        topo: Mapping[str, object] | None = None,
-        optional: bool = False,
-        verify: bool = True,
-        device: str | None = None,
-    ) -> Sequence[PointRun | None]:
-        """The verified runs of a bench with these parameters, in order; None for a point that failed.
-
-        ``topology`` is by default the one that the user chose, ``device`` the first package. A point that
-        failed fails the evaluation, unless ``optional``; :meth:`why` says why.
-        """
-
-    def why(self) -> str:
-        """The error of the last point that failed."""
-
-    def traffic(self, name: str, flows: Sequence[Mapping[str, Any]]) -> PointRun | None:
-        """The run of flows that start together; ``name`` says in errors what it is."""
-
-    def table(self, name: str, rows: Sequence[Row]) -> None:
-        """Write a table."""
-
-    def figure(self, name: str, draw: Draw, size: tuple[float, float] = (9.0, 5.0)) -> None:
-        """Write a figure of ``size`` inches."""
-
-    def note(self, text: str) -> None:
-        """A sentence that a reader of the results must know."""
-
-
-Run = Callable[[Evaluator], None]
+Run = Callable[[Any], None]
+"""An evaluation: it takes a :class:`kernbench.sweeps.evaluator.Evaluator`."""
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _registered: dict[str, EvaluationSpec] = {}
 

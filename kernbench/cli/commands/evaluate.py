@@ -14,7 +14,7 @@ from kernbench.cli.progress import running
 from kernbench.report.content import SHARE, Column
 
 if TYPE_CHECKING:
-    from kernbench.sweeps.evaluating import Evaluated
+    from kernbench.sweeps.evaluator import Evaluated
 
 _MOVED = ("moved", "change", "before_ns", "after_ns", "bench", "params", "topology", "before", "after")
 _SHOWN = 30
