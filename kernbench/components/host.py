@@ -65,14 +65,16 @@ class Host(Component):
         request.open = 1
         begun = self.clock.now
 
+        made: list[access.Requests] = []
+
         def done() -> None:
-            request.wait_ns = asked.wait_ns
+            request.wait_ns = made.pop().wait_ns  # kept there, it would be in a cycle of references
             if op is not None:
                 self.finish(op, begun, begun, self.clock.now)
             request.part_done(self.clock.now)
 
         served = None if op is None or not has_values(op) else partial(self.system.served, op)
-        asked = access.Requests(done, served)
+        made.append(access.Requests(done, served))
         sent = access.begin(
             self,
             Traffic.HOST_MEMORY,
@@ -83,7 +85,7 @@ class Host(Component):
             is_write=is_write,
             ids=request.ids,
         )
-        asked.await_all(sent)
+        made[0].await_all(sent)
         if op is not None:
             op.transactions += [transaction.id for transaction in sent]
         access.send(self, sent)

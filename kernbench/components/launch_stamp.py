@@ -38,16 +38,11 @@ def last_arrival(now: float, legs: Sequence[tuple[Path, Sequence[Path]]]) -> flo
     numbers = count()
     last = now
 
-    def cross(time: float, link: Link) -> float:
-        begun = max(time, free[link])
-        free[link] = begun + link.issue_ns
-        return begun + link.delay_ns
-
     def send(time: float, path: Path, then: Sequence[Path]) -> None:
         if not path.links:
             heappush(agenda, (time, _CALL, next(numbers), 0, path, then))
             return
-        heappush(agenda, (cross(time, path.links[0]), _MESSAGE, next(numbers), 1, path, then))
+        heappush(agenda, (_cross(free, time, path.links[0]), _MESSAGE, next(numbers), 1, path, then))
 
     for path, then in legs:
         send(now, path, then)
@@ -63,7 +58,14 @@ def last_arrival(now: float, legs: Sequence[tuple[Path, Sequence[Path]]]) -> flo
         out = (time if overlaps else max(time, free[node])) + node.overhead_ns
         free[node] = out
         if hop < len(path.links):
-            heappush(agenda, (cross(out, path.links[hop]), _MESSAGE, number, hop + 1, path, then))
+            heappush(agenda, (_cross(free, out, path.links[hop]), _MESSAGE, number, hop + 1, path, then))
         else:
             heappush(agenda, (out, _CALL, number, hop, path, then))
     return last
+
+
+def _cross(free: defaultdict[FabricNode | Link, float], time: float, link: Link) -> float:
+    """When a message that comes at ``time`` has crossed ``link``, ns; ``free`` says when each part is."""
+    begun = max(time, free[link])
+    free[link] = begun + link.issue_ns
+    return begun + link.delay_ns

@@ -12,7 +12,7 @@ cimport cython
 cdef class Token(PortAccess):
     cdef readonly TilePlan plan
     cdef readonly Op parent, op
-    cdef readonly object done, written
+    cdef readonly object done
     cdef public object pipeline
     cdef readonly Py_ssize_t index
     cdef public tuple previous, fed_by

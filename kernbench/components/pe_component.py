@@ -30,7 +30,6 @@ class Token(PortAccess):
         parent: Op,
         op: Op | None = None,
         done: Callable[[], None] | None = None,
-        written: Callable[[], None] | None = None,
     ) -> None:
         PortAccess.__init__(self)
         self.plan = plan
@@ -39,8 +38,6 @@ class Token(PortAccess):
         """The command's own op, for a simple command: its compute stage is recorded as that op."""
         self.done = done
         """Of a simple command: called exactly once, when the last stage is over."""
-        self.written = written
-        """Called whenever memory has committed one of its DMA writes."""
         self.site: CallSite | None = None
         """Of a simple command whose stages are recorded together: its call site."""
         self.row = -1

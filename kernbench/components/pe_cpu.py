@@ -107,7 +107,7 @@ class PeCpu(PeComponent):
             return
         launch, self._cause, self._above = self._queue.popleft()
         self._launch = launch
-        everyone = launch.arrive(self.location, self.clock.time, self._begin, partial(self._stop, launch))
+        everyone = launch.arrive(self.location, self.clock.time, self._begin, self._stop)
         if everyone is not None:
             self.clock.call_at(launch.start_ns, self._release, launch, everyone)
 

@@ -123,7 +123,7 @@ class PeDma(PeComponent):
         stage = token.stage
         reading = stage.kind == "DMA_READ"
         kind = "dma_read" if reading else "dma_write"
-        served = None if reading else token.written
+        served = None if reading else token.pipeline.written
         moving = Transfers(self, token, len(stage.transfers))
         for op, transfer in zip(self.stage_ops(token, moving.left), stage.transfers, strict=True):
             op.nbytes = transfer.nbytes

@@ -6,12 +6,14 @@ from kernbench.sim.rows cimport StageRows
 cimport cython
 
 cdef class Pipeline:
-    cdef readonly object command, tiles, written
+    cdef readonly object system, command, tiles
     cdef double t_ready, t_start
     cdef readonly long long under_way
     cdef long long unwritten
     cdef bint fed
     cdef TilePlan held
+
+    cpdef object written(self)
 
 cdef class PeScheduler(PeComponent):
     cdef object _feeds, _translator
@@ -22,13 +24,11 @@ cdef class PeScheduler(PeComponent):
     cpdef object submit(self, Command command, object done)
     @cython.locals(token=Token, rows=StageRows)
     cpdef object compute(self, Compute command, object done)
-    @cython.locals(pipeline=Pipeline)
     cpdef object feed(self, object command)
     @cython.locals(pipeline=Pipeline, tile=TilePlan, token=Token)
     cpdef object _feed(self, object made_room=*)
     @cython.locals(pipeline=Pipeline)
     cpdef object token_over(self, Token token)
     cpdef object _tile_done(self, Pipeline pipeline, Token token)
-    cpdef object _tile_written(self, Pipeline pipeline)
     cdef object _complete(self, Pipeline pipeline)
     cdef object _start(self, Token token)

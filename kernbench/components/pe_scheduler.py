@@ -23,7 +23,10 @@ from kernbench.program.tile_plans import TilePlan, tiles_of
 class Pipeline:
     """A composite being fed: the tiles that are left and the number in flight."""
 
-    def __init__(self, command: c.Composite, tiles: Iterator[TilePlan], t_ready: float) -> None:
+    def __init__(
+        self, system: System, command: c.Composite, tiles: Iterator[TilePlan], t_ready: float
+    ) -> None:
+        self.system = system
         self.command = command
         self.tiles = tiles
         self.t_ready = t_ready
@@ -33,8 +36,12 @@ class Pipeline:
         self.held: TilePlan | None = None
         self.unwritten = 0
         """DMA writes of its tiles that memory has not committed yet."""
-        self.written: Callable[[], None]
-        """Called when memory has committed one."""
+
+    def written(self) -> None:
+        """Called when memory has committed one; with the last the composite takes effect."""
+        self.unwritten -= 1
+        if self.fed and not self.unwritten:
+            self.system.served(self.command.op)
 
 
 class PeScheduler(PeComponent):
@@ -95,9 +102,7 @@ class PeScheduler(PeComponent):
 
     def feed(self, command: c.Composite) -> None:
         """Execute a composite."""
-        pipeline = Pipeline(command, self._tiles(command), self.clock.time)
-        pipeline.written = partial(self._tile_written, pipeline)
-        self._feeds.append(pipeline)
+        self._feeds.append(Pipeline(self.system, command, self._tiles(command), self.clock.time))
         self._translate(command)
         self._feed()
 
@@ -137,7 +142,7 @@ class PeScheduler(PeComponent):
             self._buffers_used += tile.buffer_bytes
             pipeline.under_way += 1
             pipeline.unwritten += tile.writes
-            token = Token(tile, pipeline.command.op, written=pipeline.written)
+            token = Token(tile, pipeline.command.op)
             token.pipeline = pipeline
             token.fed_by = made_room
             self._start(token)
@@ -176,12 +181,6 @@ class PeScheduler(PeComponent):
         pipeline.under_way -= 1
         self._complete(pipeline)
         self._feed(token.previous)
-
-    def _tile_written(self, pipeline: Pipeline) -> None:
-        """Called when memory has committed a DMA write; with the last one the composite takes effect."""
-        pipeline.unwritten -= 1
-        if pipeline.fed and not pipeline.unwritten:
-            self.system.served(pipeline.command.op)
 
     def _complete(self, pipeline: Pipeline) -> None:
         if pipeline.fed and not pipeline.under_way and not pipeline.command.completion.done:

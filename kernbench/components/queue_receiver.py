@@ -57,21 +57,23 @@ class QueueReceiver:
 
     def token_arrived(self, queue: Incoming, token: QueueToken) -> None:
         """Take a token of ``queue``: write it to its slot."""
-        number = queue.arrive(token)
-
-        def written(_: float) -> None:
-            if self._protocol_ns:
-                self._owner.clock.call_at(float(self._owner.clock.now) + self._protocol_ns, seen)
-            else:
-                seen()
-
-        def seen() -> None:
-            op = token.op
-            self._dma.finish(op, op.t_ready, op.t_ready, float(self._owner.clock.now))
-            queue.written(number)
-            self._dma.forward(self._owner, self._advance)
-
+        written = partial(self._written, queue, token, queue.arrive(token))
         self._channel.write_slot(token, queue.entry.buffer_kind, written)
+
+    def _written(self, queue: Incoming, token: QueueToken, number: int, _start: float) -> None:
+        """Called when the slot of token ``number`` holds its bytes."""
+        if self._protocol_ns:
+            clock = self._owner.clock
+            clock.call_at(clock.time + self._protocol_ns, self._seen, queue, token, number)
+        else:
+            self._seen(queue, token, number)
+
+    def _seen(self, queue: Incoming, token: QueueToken, number: int) -> None:
+        """The PE sees a token that is in its slot."""
+        op = token.op
+        self._dma.finish(op, op.t_ready, op.t_ready, float(self._owner.clock.now))
+        queue.written(number)
+        self._dma.forward(self._owner, self._advance)
 
     def receive(self, command: Receive, done: Callable[[], None], t_ready: float) -> None:
         """Carry out ``command``, submitted at ``t_ready``; ``done()`` when a blocking one is over."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -99,6 +99,11 @@ class AheadLanguage(Language):
         """The next load is the first of the kernel or block, or of a turn of a loop."""
         self._fence: Completion | None = None
         """The last access that all accesses after it wait for."""
+
+    def _end(self, send: Callable[..., NoReturn]) -> None:
+        """See :class:`Language`."""
+        super()._end(send)
+        self._hand_over = send
 
     def drain(self) -> None:
         """Wait for all that is under way."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, NoReturn
 
 import numpy as np
 from greenlet import GreenletExit, getcurrent
@@ -202,11 +203,14 @@ class KernelThread:
                 raise
             failure = KernelError(f"it {ends(error)}; return instead")
             raise failure.with_traceback(error.__traceback__) from error
-        if self._misused is not None:
-            raise self._misused
-        unfinished = [*self._tl._unfinished(), *self._tl._posted]
-        if unfinished:
-            self._issue(Wait(unfinished))
+        else:
+            if self._misused is not None:
+                raise self._misused
+            unfinished = [*self._tl._unfinished(), *self._tl._posted]
+            if unfinished:
+                self._issue(Wait(unfinished))
+        finally:
+            self._tl._end(partial(_outside, self._binding.name))
 
     def _issue(self, command: Command) -> None:
         """Forward a command to the PE and suspend until it resumes this kernel."""
@@ -214,7 +218,7 @@ class KernelThread:
         if getcurrent() is not kernel:
             name = self._binding.name
             if threading.get_ident() == self._ident:
-                raise KernelError(f"kernel '{name}': tl is used outside of the kernel, where handles end")
+                _outside(name)
             # It is the kernel's failure too: what the thread was to do is missing there.
             self._misused = KernelError(
                 f"kernel '{name}': tl is used in another thread; a kernel runs in one, call it from there"
@@ -228,3 +232,8 @@ class KernelThread:
         parent = kernel.parent
         assert parent is not None
         parent.switch(command)
+
+
+def _outside(kernel: str, *_: object) -> NoReturn:
+    """Called instead of the PE by a ``tl`` whose kernel is not running."""
+    raise KernelError(f"kernel '{kernel}': tl is used outside of the kernel, where handles end")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeGuard
+from typing import NoReturn, TypeGuard
 
 import numpy as np
 
@@ -68,6 +68,10 @@ class Language(AtomicCalls, CompositeCalls, ProductCalls, MathCalls, ViewCalls):
         self._posted = []
         self._scratch.wait = self._wait_for_posted
         self._unwaited = []
+
+    def _end(self, send: Callable[..., NoReturn]) -> None:
+        """The kernel is over: ``send`` is called instead of what leads back here, a cycle of references."""
+        self._send = self._scratch.wait = send
 
     def _unknown(self, name: str) -> UnknownNameError:
         """What to say of a name that the language does not have.

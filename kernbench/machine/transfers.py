@@ -97,10 +97,12 @@ def start(machine: System, transfer: Transfer, source: Component, traffic: Traff
         return
     assert isinstance(source, PeDma | MCpu)
 
+    made: list[Job] = []
+
     def done() -> None:
-        transfer.wait_ns = job.wait_ns
+        transfer.wait_ns = made.pop().wait_ns  # kept there, it would be in a cycle of references
         transfer.part_done(machine.clock.now)
 
-    job = Job(op, name, (region,), done)
+    made.append(Job(op, name, (region,), done))
     transfer.open = 1
-    source.submit(job)
+    source.submit(made[0])

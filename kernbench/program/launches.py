@@ -89,7 +89,7 @@ class Launch:
     stamp_ns: float = 0.0
     start_ns: float = 0.0
     failure: Exception | None = None
-    _ready: list[tuple[Target, Callable[[], None], Callable[[], None]]] = field(default_factory=list)
+    _ready: list[tuple[Target, Callable[[], None], Callable[[Launch], None]]] = field(default_factory=list)
 
     @property
     def correlation_id(self) -> str:
@@ -137,7 +137,7 @@ class Launch:
         self.stamp_ns = max(self.stamp_ns, time)
 
     def arrive(
-        self, target: Target, now: float, begin: Callable[[], None], stop: Callable[[], None]
+        self, target: Target, now: float, begin: Callable[[], None], stop: Callable[[Launch], None]
     ) -> list[Callable[[], None]] | None:
         """A PE has its launch and is free.
 
@@ -145,7 +145,7 @@ class Launch:
             target: the PE.
             now: simulated time, ns.
             begin: starts its kernel.
-            stop: ends its kernel where another one has failed.
+            stop: ends its kernel of this launch where another one has failed.
 
         Returns:
             For the last one: the ``begin`` of all, in order of location. None for the others.
@@ -165,4 +165,4 @@ class Launch:
         self.failure = LaunchError.of_kernel(self.kernel.name, where, now, self.id, raised_at(error), error)
         if self.fail_fast:
             for _, _, stop in self._ready:
-                stop()
+                stop(self)
