@@ -84,7 +84,8 @@ class Projection:
         for rel in SCHEMA.relationships:
             if not names or rel.type in names:
                 for rows in rel.rows:
-                    if self._record_of(rows) == record and self._has(rows.table):
+                    of = SCHEMA.table(rows.table).record if rows.table else "run"
+                    if of == record and self._has(rows.table):
                         yield self._relationships(rel, rows)
 
     def _table(self, name: str) -> pa.Table:
@@ -181,9 +182,6 @@ class Projection:
 
         prefix = f"{self._owners[label.record]}/{label.prefix}"
         return pc.binary_join_element_wise(pa.scalar(prefix), keys.cast(pa.string()), "")
-
-    def _record_of(self, rows: Edges) -> Record:
-        return SCHEMA.table(rows.table).record if rows.table else "run"
 
 
 def graph_parts(

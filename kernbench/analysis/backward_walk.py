@@ -118,13 +118,10 @@ class Walk:
         self.track.back_over(message)
         self.track.to(message.t_submit, "unexplained", message.src, named(message))
         if message.kind == "launch_done" and message.src.endswith(".pe_cpu"):
-            return self._ended(message)
+            # Back over the kernel, from its PE's answer that it has ended.
+            return self._kernel(message.src, self._resumed_by(message), self._launch_of(message))
         cause = self.index.cause(message)
         return self.track.before_host(message) if cause is None else cause
-
-    def _ended(self, answer: TracedMessage) -> Cause:
-        """Back over a kernel, from its PE's answer that it has ended."""
-        return self._kernel(answer.src, self._resumed_by(answer), self._launch_of(answer))
 
     def _work(self, work: TracedOp) -> Cause:
         """Back over an operation, and over what its kernel did by itself before."""

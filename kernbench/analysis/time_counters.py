@@ -52,7 +52,7 @@ def _bandwidth(tables: Mapping[str, pa.Table], window: Window) -> Iterator[Count
         for name, kind, is_link in zip(
             use["resource"].to_pylist(), use["kind"].to_pylist(), use["is_link"].to_pylist(), strict=True
         )
-        if is_link or _holds_memory(kind_of[name])
+        if is_link or (kind_of[name] in COMPONENT_KINDS and COMPONENT_KINDS[kind_of[name]].memory)
     }
     kinds = sorted(set(counted.values()))
     hops = tables["Hop"]
@@ -65,10 +65,6 @@ def _bandwidth(tables: Mapping[str, pa.Table], window: Window) -> Iterator[Count
         chosen = (of == number) & (end > begin)
         rate = nbytes[chosen] / (end[chosen] - begin[chosen])
         yield from _sum_up("", f"{kind} bandwidth", "GB/s", begin[chosen], end[chosen], rate, window)
-
-
-def _holds_memory(kind: str) -> bool:
-    return kind in COMPONENT_KINDS and bool(COMPONENT_KINDS[kind].memory)
 
 
 def _queues(tables: Mapping[str, pa.Table], window: Window) -> Iterator[Counter]:

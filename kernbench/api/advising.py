@@ -51,15 +51,7 @@ def advise(
     """
     with named_run(run, store) as kept:
         found, window = advice_on(kept, launch, least, queries), kept.window(launch)
-        return {
-            "run_id": kept.id,
-            "bench": kept.bench,
-            "topology": kept.topology,
-            "launch": window.launch,
-            "window": window.name,
-            "ns": window.ns,
-            "advice": found,
-        }
+        return {**kept._named(window), "ns": window.ns, "advice": found}
 
 
 def energy(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
-from numbers import Real
 from typing import Any
 
 from kernbench.analysis.annotations import Key, annotation_tables
+from kernbench.api.readings import own_value
 from kernbench.api.result import Run
 from kernbench.api.stores import Store, borrowed, run_id
 from kernbench.errors import UsageError
@@ -64,13 +63,9 @@ def _values(store: GraphStore, run: str, values: Mapping[Any, Any]) -> dict[Key,
     return found
 
 
-def _value(node: object, value: Any) -> float | str:
-    if isinstance(value, str):
-        return value
-    plain = value.item() if hasattr(value, "item") else value
-    if isinstance(plain, Real) and math.isfinite(plain):
-        return float(plain)
-    raise UsageError(f"values: that of {node!r} is {value!r}; give a finite number or a text")
+def _value(node: object, value: object) -> float | str:
+    plain = own_value(value, f"values: that of {node!r}")
+    return plain if isinstance(plain, str) else float(plain)
 
 
 class _Nodes:

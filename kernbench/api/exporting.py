@@ -51,18 +51,15 @@ def export(
     form = FORMATS.get(to)
     if form is None:
         raise UsageError(f"there is no format '{to}'; {did_you_mean(to, FORMATS)}")
+    taken = ", ".join(form.options) or "none"
     if unknown := sorted(options.keys() - set(form.options)):
-        raise UsageError(f"'{unknown[0]}' is not an option of '{to}'; it takes {_listed(form.options)}")
+        raise UsageError(f"'{unknown[0]}' is not an option of '{to}'; it takes {taken}")
     run._check_traced()
     usual = "run" if form.whole else "all"
     chosen = ChosenWindow.of(usual if launch is None else launch, from_ns, to_ns)
     if not form.whole or chosen != ChosenWindow("run"):
         run.window(chosen).check_time()
     return form.write(run, path or f"{run.id}{form.ending}", chosen, **options)
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names) or "none"
 
 
 def _perfetto(

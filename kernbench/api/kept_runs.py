@@ -32,19 +32,14 @@ def listed(bench: str | None = None, store: Store = None, *, tag: str | None = N
         for run in all_runs(opened):
             if bench not in (None, run.bench):
                 continue
-            before = latest.get(run.bench)
-            changed = (
-                None if before is None else _texts(differences(before.properties, run.properties, opened))
-            )
+            changed = None
+            if before := latest.get(run.bench):
+                rows_changed = differences(before.properties, run.properties, opened)
+                changed = list(dict.fromkeys(map(_text, rows_changed)))  # those of source lines are one
             if wanted is None or run.id in wanted:
                 rows.append({**run.info, "changed": changed})
             latest[run.bench] = run
         return rows
-
-
-def _texts(rows: Iterable[dict[str, Any]]) -> list[str]:
-    """Differences in few characters each; those of source lines are one."""
-    return list(dict.fromkeys(map(_text, rows)))
 
 
 def _text(row: dict[str, Any]) -> str:

@@ -72,7 +72,8 @@ class KernelRun:
     def __repr__(self) -> str:
         outputs = ", ".join(f"{array.dtype}{list(array.shape)}" for array in self.outputs)
         verified = {"yes": ", verified", "no": ", wrong", "race": ", race"}.get(self.run.verdict, "")
-        where = " ".join(f"{cause} {ns:.1f}" for cause, ns in self._causes().items())
+        most = list(self.run.summary()["by_cause"].items())[:3]
+        where = " ".join(f"{cause} {ns:.1f}" for cause, ns in most)
         return (
             f"<KernelRun {self.run.bench}: {self.latency_ns:.1f} ns on {self.run.topology}{verified}"
             f"{f'; {where}' if where else ''}; outputs {outputs or 'none'}; run {self.run.id or 'not kept'}>"
@@ -80,10 +81,6 @@ class KernelRun:
 
     def _repr_html_(self) -> str:
         return self.run._repr_html_()
-
-    def _causes(self) -> dict[str, float]:
-        """The three causes that took most of the launch's time."""
-        return dict(list(self.run.summary()["by_cause"].items())[:3])
 
     @property
     def output(self) -> Array:

@@ -65,7 +65,8 @@ def diagram(
     with named_run(run, store) as found:
         window = found.window(launch, from_ns, to_ns)
         used = _utilisation(found, graph, window)
-        return svg(drawn, overlay(drawn, used), f"{_name(found)}, {window.name}")
+        name = f"{found.id} ({found.bench})" if found.id else found.bench
+        return svg(drawn, overlay(drawn, used), f"{name}, {window.name}")
 
 
 def diagram_frames(
@@ -88,10 +89,6 @@ def diagram_frames(
         for a, b in pairwise(edges)
         if any(first < b and last > a for first, last in window.spans)
     ]
-
-
-def _name(run: Run) -> str:
-    return f"{run.id} ({run.bench})" if run.id else run.bench
 
 
 def _utilisation(run: Run, graph: PropertyGraph, window: Window) -> dict[str, float]:

@@ -96,7 +96,7 @@ def readings(
     for instrument in instruments:
         for number, row in _rows(instrument):
             where = f"{_name(instrument)}: row {number} of '{instrument.table}'"
-            values = {name: _value(name, value, where) for name, value in row.items()}
+            values = {name: own_value(value, f"{where}: column '{name}'") for name, value in row.items()}
             resource, launch = values.pop("resource", ""), values.pop("launch", -1)
             if resource != "" and resource not in places:
                 raise UsageError(f"{where} is about '{resource}', but the machine has nothing of that name")
@@ -139,17 +139,20 @@ def _rows(instrument: Instrument) -> Iterator[tuple[int, Mapping[str, object]]]:
         yield number, row
 
 
-def _value(name: str, value: object, where: str) -> Any:
-    """A plain value of a column; numbers of numpy become Python's."""
+def own_value(value: object, what: str) -> Any:
+    """A user's own value as runs keep it, a text, number or truth; numbers of numpy become Python's.
+
+    ``what`` begins the message of the ``UsageError`` for another.
+    """
     item = getattr(value, "item", None)
     if callable(item) and getattr(value, "ndim", None) == 0:
         value = item()
     if type(value) not in _TYPES:
-        raise UsageError(f"{where}: column '{name}' is {value!r}; use a text, a number or a boolean")
+        raise UsageError(f"{what} is {value!r}; use a text, a number or a boolean")
     if isinstance(value, float) and not math.isfinite(value):
-        raise UsageError(f"{where}: column '{name}' is {value!r}; leave out what is not a number")
+        raise UsageError(f"{what} is {value!r}; leave out what is not a finite number")
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
-        raise UsageError(f"{where}: column '{name}' is {value!r}, beyond 64 bits; use a float")
+        raise UsageError(f"{what} is {value!r}, beyond 64 bits; use a float")
     return value
 
 

@@ -309,7 +309,8 @@ def config_hash(topology_id: str, components: Mapping[str, str] | None, bench: s
 
     Of users' components their code counts too.
     """
-    code = {place: found for place in map(_place, (components or {}).values()) if (found := code_hash(place))}
+    places = (component.rpartition(":")[0] for component in (components or {}).values())
+    code = {place: found for place in places if (found := code_hash(place))}
     content = {
         "version": __version__,
         "topology": topology_id,
@@ -320,11 +321,6 @@ def config_hash(topology_id: str, components: Mapping[str, str] | None, bench: s
     }
     text = json.dumps(content, sort_keys=True, default=repr)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _place(component: str) -> str:
-    """The file or module of a component's class."""
-    return component.rpartition(":")[0]
 
 
 def settings_of(graph: PropertyGraph, code: Mapping[str, str], **settings: Any) -> dict[str, Any]:

@@ -34,6 +34,16 @@ class RunFacts:
         """Id in its store; empty when the run was not traced and so is not kept."""
         return str(self._properties.get("id", ""))
 
+    def _named(self, window: Window) -> dict[str, Any]:
+        """``run_id bench topology launch window``: with what answers about a window of it begin."""
+        return {
+            "run_id": self.id,
+            "bench": self.bench,
+            "topology": self.topology,
+            "launch": window.launch,
+            "window": window.name,
+        }
+
     @property
     def bench(self) -> str:
         """Name of the bench."""

@@ -417,18 +417,7 @@ def benches() -> list[dict[str, Any]]:
             "index": index,
             "name": spec.name,
             "description": spec.description,
-            "params": [
-                {
-                    "name": param.name,
-                    "type": param.type.__name__,
-                    "default": param.default,
-                    "help": param.help,
-                    "env": param.env,
-                    "choices": list(param.choices) if param.choices else None,
-                    "minimum": param.minimum,
-                }
-                for param in spec.params
-            ],
+            "params": [param.as_dict() for param in spec.params],
         }
         for index, spec in enumerate(list_all(), start=1)
     ]

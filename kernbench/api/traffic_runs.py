@@ -194,17 +194,17 @@ def traffic_hash(
 
 
 def traffic_patterns() -> list[dict[str, Any]]:
-    """The built-in patterns: ``name formula params``; each parameter has ``name type default help``."""
+    """The built-in patterns: ``name formula params``.
+
+    Each parameter has ``name type default help env choices minimum``.
+    """
     from kernbench.probes.traffic_patterns import patterns
 
     return [
         {
             "name": pattern.name,
             "formula": pattern.formula,
-            "params": [
-                {"name": p.name, "type": p.type.__name__, "default": p.default, "help": p.help}
-                for p in pattern.params
-            ],
+            "params": [param.as_dict() for param in pattern.params],
         }
         for pattern in patterns()
     ]
@@ -236,18 +236,14 @@ def _nth(number: int) -> Any:
     return lambda key: f"flow {number}: {key}" if key else f"flow {number}"
 
 
-def _share(ns: float, of_ns: float) -> float:
-    """``ns`` as a share of ``of_ns``; 0 where all is free and no time has passed."""
-    return ns / of_ns if of_ns > 0.0 else 0.0
-
-
 def _link_kinds(outcome: TrafficOutcome) -> list[dict[str, Any]]:
     links = outcome.machine.links.values()
     total = Counter(link.kind for link in links)
     rows = []
     for kind, count in total.items():
         carried = [link for link in links if link.kind == kind and link.transactions]
-        shares = [_share(link.busy_ns, outcome.makespan_ns) for link in carried]
+        ns = outcome.makespan_ns  # 0 where all is free
+        shares = [link.busy_ns / ns if ns > 0.0 else 0.0 for link in carried]
         rows.append(
             {
                 "kind": kind,

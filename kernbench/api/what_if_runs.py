@@ -117,12 +117,8 @@ def what_if(
     before_ns = before.ns
     after = measured["ns"] if measured else estimate.ns if estimate else before_ns
     return {
-        "run_id": kept.id,
-        "bench": kept.bench,
-        "topology": kept.topology,
+        **kept._named(kept.window(launch)),
         "problem": kept.problem,
-        "launch": kept.window(launch).launch,
-        "window": kept.window(launch).name,
         "changes": [
             *({"where": where, "speed": speed} for where, speed in wanted.items()),
             *({"key": key, "value": str(value)} for key, value in (topo or {}).items()),
@@ -192,12 +188,8 @@ def what_if_candidates(
                 continue
             saved.append(before - new.critical_path(launch).ns)
     return {
-        "run_id": kept.id,
-        "bench": kept.bench,
-        "topology": kept.topology,
+        **kept._named(kept.window(launch)),
         "problem": kept.problem,
-        "launch": kept.window(launch).launch,
-        "window": kept.window(launch).name,
         "ns": before,
         "candidates": [
             {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Annotated, Any
 
@@ -54,6 +54,11 @@ class Param:
             self.accept(self.default)
         except ValueError as error:
             raise BenchError(f"parameter '{self.name}': its default is refused: {error}") from None
+
+    def as_dict(self) -> dict[str, Any]:
+        """``name type default help env choices minimum``, as JSON shows it."""
+        choices = list(self.choices) if self.choices else None
+        return asdict(self) | {"type": self.type.__name__, "choices": choices}
 
     def accept(self, value: object) -> ParamValue:
         """``value`` as this parameter's type.

@@ -30,10 +30,6 @@ def _starting(texts: Callable[[click.Context], Iterable[str]]) -> Complete:
     return complete
 
 
-def _benches(_ctx: click.Context) -> Iterable[str]:
-    return names.bench_names()
-
-
 def _words() -> list[str]:
     """The words of the command line so far; Click's context ends at an option whose value is being typed."""
     return shlex.split(os.environ.get("COMP_WORDS", ""), posix=False)
@@ -80,14 +76,6 @@ def _runs(ctx: click.Context) -> Iterable[str]:
     ]
 
 
-def _topologies(_ctx: click.Context) -> Iterable[str]:
-    return names.topology_names()
-
-
-def _topology_keys(_ctx: click.Context) -> Iterable[str]:
-    return [f"{key}=" for key in names.topology_keys()]
-
-
 def _exports(ctx: click.Context) -> Iterable[str]:
     from kernbench.api.exporting import FORMATS
 
@@ -109,26 +97,14 @@ def parts(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list
     return sorted({".".join(name.split(".")[:level]) + "." * (name.count(".") >= level) for name in begun})
 
 
-def _patterns(_ctx: click.Context) -> Iterable[str]:
-    return [f"pattern:{name}" for name in names.pattern_names()]
-
-
-def _tables(_ctx: click.Context) -> Iterable[str]:
-    return names.table_names()
-
-
-def _evaluations(_ctx: click.Context) -> Iterable[str]:
-    return names.evaluation_names()
-
-
-benches = _starting(_benches)
-evaluations = _starting(_evaluations)
+benches = _starting(lambda _ctx: names.bench_names())
+evaluations = _starting(lambda _ctx: names.evaluation_names())
 bench_words = _starting(_bench_words)
 questions = _starting(_questions)
 question_words = _starting(_question_words)
 runs = _starting(_runs)
-topologies = _starting(_topologies)
-topology_keys = _starting(_topology_keys)
+topologies = _starting(lambda _ctx: names.topology_names())
+topology_keys = _starting(lambda _ctx: [f"{key}=" for key in names.topology_keys()])
 exports = _starting(_exports)
-patterns = _starting(_patterns)
-tables = _starting(_tables)
+patterns = _starting(lambda _ctx: [f"pattern:{name}" for name in names.pattern_names()])
+tables = _starting(lambda _ctx: names.table_names())

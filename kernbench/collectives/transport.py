@@ -27,9 +27,6 @@ class Transport:
         self._known: dict[tuple[Location, str], Location] = {}
         self._setups: dict[tuple[Location, str], Event] = {}
 
-    def _pe(self, location: Location) -> str:
-        return places(self._context.graph).pe(*location)
-
     def ensure(self, wanted: Neighbours) -> None:
         """Return when every direction of ``wanted`` is set up.
 
@@ -46,7 +43,8 @@ class Transport:
                 if known is None:
                     missing.setdefault(location, {})[direction] = peer
                 elif known != peer:
-                    here, there, other = map(self._pe, (location, known, peer))
+                    of = places(self._context.graph)
+                    here, there, other = (of.pe(*one) for one in (location, known, peer))
                     raise CollectiveError(
                         f"direction '{direction}' of {here} leads to {there}, not to {other}; use a group of "
                         "its own, or directions of another name"

@@ -74,10 +74,6 @@ def _overview(answers: Answers, params: Params) -> Any:
     return {**about, "source": source.file_of(run), **shown}
 
 
-def _source(answers: Answers, params: Params) -> Any:
-    return content(source.of_run(answers.run(params).run, window_of(params)))
-
-
 def _machine(answers: Answers, params: Params) -> Any:
     opened = answers.run(params)
     of = str(params.get("of") or "") or None
@@ -114,10 +110,6 @@ def _screen(screen: Screen) -> Callable[[Answers, Params], Any]:
     return answer
 
 
-def _questions(_answers: Answers, _params: Params) -> Any:
-    return {"questions": asking.questions()}
-
-
 def _ask(answers: Answers, params: Params) -> Any:
     question = asking.question(str(params.get("question") or ""))
     given = asking.filled_in(question, params.get("params") or {})
@@ -150,10 +142,6 @@ def _cypher(answers: Answers, params: Params) -> Any:
     return {"table": shown, "graph": graph(found.columns, found.rows, run=target), "engine": found.engine}
 
 
-def _schema(_answers: Answers, _params: Params) -> Any:
-    return {"labels": [label._asdict() for label in schema.labels()]}
-
-
 def _save(answers: Answers, params: Params) -> Any:
     name, title, text = (str(params.get(key) or "").strip() for key in ("name", "title", "text"))
     target = None if params.get("run") == "*" else answers.run(params).run.id
@@ -174,13 +162,13 @@ ANSWERS: Mapping[str, Callable[[Answers, Params], Any]] = {
     "overview": _overview,
     "machine": _machine,
     "timeline": _timeline,
-    "questions": _questions,
+    "questions": lambda _answers, _params: {"questions": asking.questions()},
     "ask": _ask,
     "cypher": _cypher,
-    "schema": _schema,
+    "schema": lambda _answers, _params: {"labels": [label._asdict() for label in schema.labels()]},
     "save": _save,
     "compare": _compare,
-    "source": _source,
+    "source": lambda answers, params: content(source.of_run(answers.run(params).run, window_of(params))),
     **{screen.key: _screen(screen) for screen in SCREENS},
 }
 """By name, as the page asks for them."""

@@ -31,7 +31,7 @@ def time_line(line: TimeLine, most: int = 40_000) -> dict[str, Any]:
         shortest = fine * line.ns
         if bars <= most or fine == _FINE[-1]:
             break
-        kept = sum(_count_runs(row, shortest) for group in line.groups for row in group.rows)
+        kept = sum(len(np.unique(_runs(row, shortest))) for group in line.groups for row in group.rows)
         if fine and kept <= most:
             break
     if bars <= most:
@@ -59,10 +59,6 @@ def time_line(line: TimeLine, most: int = 40_000) -> dict[str, Any]:
         "texts": list(texts),
         "groups": groups,
     }
-
-
-def _count_runs(row: TimelineRow, shortest: float) -> int:
-    return len(np.unique(_runs(row, shortest)))
 
 
 def _runs(row: TimelineRow, shortest: float) -> Any:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import fsum
 
-from kernbench.analysis.zero_load import ZeroLoadHop
 from kernbench.probes.cases import LEVELS, LOCAL
 from kernbench.probes.measurements import CaseRow, Measurement
 
@@ -108,7 +107,11 @@ def fabric_is_paid(rows: Sequence[CaseRow]) -> Broken:
         nodes = row.case.route.nodes if row.case.is_write else row.case.route.back
         due = [f"{a}->{b}" for a, b in pairwise(nodes)]
         links = {hop.name: hop for hop in m.hops if hop.gbs is not None and hop.nbytes}
-        fast = [name for name, hop in links.items() if _faster_than_possible(hop, m)]
+        fast = [  # faster than the link can be
+            name
+            for name, hop in links.items()
+            if hop.gbs is not None and hop.t_out - hop.t_in + m.tolerance_ns < hop.nbytes / hop.gbs
+        ]
         paid = list(links) == due and all(hop.nbytes == m.nbytes for hop in links.values())
         yield _unless(
             paid and not fast,
@@ -240,10 +243,6 @@ def _rising(rows: Sequence[CaseRow], always: bool = False) -> Broken:
             )
             due = before.prediction.ns > m.prediction.ns + m.tolerance_ns
             yield Machines(wrong) if wrong and due and not always else wrong
-
-
-def _faster_than_possible(hop: ZeroLoadHop, m: Measurement) -> bool:
-    return hop.gbs is not None and hop.t_out - hop.t_in + m.tolerance_ns < hop.nbytes / hop.gbs
 
 
 def _culprit(m: Measurement) -> str:

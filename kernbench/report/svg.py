@@ -44,7 +44,8 @@ def svg(view: View, overlay: Overlay | None = None, run: str = "") -> str:
     body = [*_legend(entries, view, inner, foot)]
     rows = _rows(entries, inner)
     y = foot + len(rows) * (LINE + 6) + (LINE + 8 if view.scale else 0)
-    for line in _wrap(_words(remarks(view, overlay, run)), inner, " "):
+    words = " ".join(remarks(view, overlay, run)).split(" ")
+    for line in _wrap(words, inner, " "):
         body.append(_text(line, _MARGIN, y, "start"))
         y += LINE
     total_w, total_h = inner + 2 * _MARGIN, y + _MARGIN - LINE / 2
@@ -63,7 +64,7 @@ def svg(view: View, overlay: Overlay | None = None, run: str = "") -> str:
         *(_box(box, overlay) for box in view.boxes if box.is_frame),
         *(_wire(wire, overlay) for wire in view.wires),
         *(_box(box, overlay) for box in view.boxes if not box.is_frame),
-        *(_note(note) for note in view.notes),
+        *(_text(note.text, note.x, note.y, note.anchor) for note in view.notes),
         *(_percent(note) for note in (percents(view, overlay) if overlay else [])),
         "</g>",
         *body,
@@ -129,10 +130,6 @@ def _wire(wire: Wire, overlay: Overlay | None) -> str:
     )
 
 
-def _note(note: Note) -> str:
-    return _text(note.text, note.x, note.y, note.anchor)
-
-
 def _percent(note: Note) -> str:
     return (
         f'<text class="percent" x="{_n(note.x)}" y="{_n(note.y + HIGH * _DROP)}" text-anchor="middle">'
@@ -179,10 +176,6 @@ def _rows(entries: list[LegendEntry], inner: float) -> list[list[tuple[float, Le
         rows[-1].append((x, entry))
         x += wide + 24
     return rows
-
-
-def _words(lines: Iterable[str]) -> list[str]:
-    return [word for line in lines for word in line.split(" ")]
 
 
 def _wrap(items: Iterable[str], inner: float, between: str = ", ") -> Iterator[str]:

@@ -8,7 +8,6 @@ the components, and one table serves all that sit at the same router.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,7 +54,8 @@ def build_core(graph: PropertyGraph) -> Core:
     nodes = [n for n in graph.nodes() if component_kind(n).transit]
     nodes.sort(key=lambda n: _natural(n.id))
     index = {n.id: i for i, n in enumerate(nodes)}
-    ends = [(index[e.source], index[e.target], e) for e in _links_among(graph, index)]
+    among = (e for e in graph.edges("LINK") if e.source in index and e.target in index)
+    ends = [(index[e.source], index[e.target], e) for e in among]
     ends.sort(key=lambda s: (s[0], not _is_x_move(nodes[s[0]], nodes[s[1]]), s[1]))
     links = [e for _, _, e in ends]
     return Core(
@@ -68,10 +68,6 @@ def build_core(graph: PropertyGraph) -> Core:
         np.array([weight_nm(e) for e in links], dtype=np.int64),
         np.array([link_kind(e).ucie for e in links], dtype=np.bool_),
     )
-
-
-def _links_among(graph: PropertyGraph, index: dict[str, int]) -> Iterator[Edge]:
-    return (e for e in graph.edges("LINK") if e.source in index and e.target in index)
 
 
 def _natural(name: str) -> list[str | int]:

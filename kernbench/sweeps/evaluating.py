@@ -107,7 +107,7 @@ def evaluations() -> list[dict[str, Any]]:
         {
             "name": spec.name,
             "description": spec.description,
-            "params": [{"name": p.name, "default": p.default, "help": p.help} for p in spec.params],
+            "params": [param.as_dict() for param in spec.params],
         }
         for spec in list_all()
     ]

@@ -210,27 +210,26 @@ def _executing(
         executor.stop()
 
 
+@dataclass
 class _Counter:
     """Counts points and guesses when the last will be done."""
 
-    def __init__(
-        self,
-        total: int,
-        progress: PieceProgress | None,
-        on_point: Callable[[SweepPoint], None] | None,
-        going: UnderWay,
-    ) -> None:
-        self.total, self._progress, self._on_point, self._going = total, progress, on_point, going
-        self.done = self.kept = self.failed = 0
-        self._began = time.monotonic()
+    total: int
+    progress: PieceProgress | None
+    on_point: Callable[[SweepPoint], None] | None
+    going: UnderWay
+    done: int = 0
+    kept: int = 0
+    failed: int = 0
+    began: float = field(default_factory=time.monotonic)
 
     def add(self, point: SweepPoint) -> None:
         """Count a point that is done."""
         self.done += 1
         self.kept += point.kept_before
         self.failed += bool(point.error)
-        if self._on_point is not None:
-            self._on_point(point)
+        if self.on_point is not None:
+            self.on_point(point)
         self.show()
 
     def simulating(self, _sim_ns: float, _events: int) -> None:
@@ -240,43 +239,38 @@ class _Counter:
     def show(self) -> None:
         """Report how far the sweep is."""
         new = self.done - self.kept
-        spent = time.monotonic() - self._began
+        spent = time.monotonic() - self.began
         left = spent / new * (self.total - self.done) if new else None
         standing = of_points(self.done, self.total, self.kept, self.failed, left)
-        self._going.tell(lambda _: standing.text)
-        if self._progress is not None:
-            self._progress(standing)
+        self.going.tell(lambda _: standing.text)
+        if self.progress is not None:
+            self.progress(standing)
 
 
+@dataclass
 class _Sweeping:
     """One sweep under way: machines are compiled as they are needed, each once, before their points."""
 
-    def __init__(
-        self,
-        bench: str | Callable[[Any], Any],
-        plans: Sequence[_Plan],
-        executor: JobExecutor,
-        store: GraphStore,
-        components: Components,
-        options: RunOptions,
-        counter: _Counter,
-        kept: Mapping[str, Run],
-        only_kept: bool,
-        phases: int,
-    ) -> None:
-        self._bench, self._plans, self._executor, self._store = bench, plans, executor, store
-        self._components, self._options, self._counter = components, options, counter
-        self._kept, self._only_kept, self._phases = kept, only_kept, int(phases)
-        self._rows: dict[int, dict[int, SweepPoint]] = {}
-        """By number of the point and of its phase."""
-        self._interrupted = False
-        self.began = False
-        """Whether any point could start: its parameters and its machine were right."""
+    bench: str | Callable[[Any], Any]
+    plans: Sequence[_Plan]
+    executor: JobExecutor
+    store: GraphStore
+    components: Components
+    options: RunOptions
+    counter: _Counter
+    kept: Mapping[str, Run]
+    only_kept: bool
+    phases: int
+    began: bool = False
+    """Whether any point could start: its parameters and its machine were right."""
+    _rows: dict[int, dict[int, SweepPoint]] = field(default_factory=dict)
+    """By number of the point and of its phase."""
+    _interrupted: bool = False
 
     def all(self) -> list[SweepPoint]:
         """Run what is not kept."""
         groups: dict[str, list[_Plan]] = {}
-        for plan in self._plans:
+        for plan in self.plans:
             if plan.problem:
                 self._row(plan, Measured(error=plan.problem))
             else:
@@ -291,11 +285,11 @@ class _Sweeping:
 
     def _run_groups(self, groups: deque[list[_Plan]], folder: str) -> None:
         # Stores that workers cannot write are written by this process: their runs are kept in a folder first.
-        direct = self._executor.shared_memory or (
-            self._executor.shared_files and folder_of(self._store.url) is not None
+        direct = self.executor.shared_memory or (
+            self.executor.shared_files and folder_of(self.store.url) is not None
         )
-        target: Store = self._store if self._executor.shared_memory else os.path.abspath(
-            self._store.url if direct else os.path.join(folder, "runs")
+        target: Store = self.store if self.executor.shared_memory else os.path.abspath(
+            self.store.url if direct else os.path.join(folder, "runs")
         )  # fmt: skip
         ready: deque[tuple[_Plan, CompiledMachine]] = deque()
         suspects: deque[tuple[_Plan, CompiledMachine]] = deque()
@@ -305,15 +299,15 @@ class _Sweeping:
         def compiled(plans: list[_Plan], machine: CompiledMachine) -> None:
             left[id(machine)] = 0
             if machine.refreshes and not plans[0].phase and PHASE_KEY not in plans[0].point.topo:
-                more = [[plan.at_phase(n, self._phases) for plan in plans] for n in range(1, self._phases)]
+                more = [[plan.at_phase(n, self.phases) for plan in plans] for n in range(1, self.phases)]
                 groups.extend(more)
-                self._counter.total += sum(map(len, more))
+                self.counter.total += sum(map(len, more))
             for plan in plans:
                 if machine.error:
                     self._row(plan, Measured(error=machine.error))
                 elif self._found(plan, machine):
                     continue
-                elif self._only_kept:
+                elif self.only_kept:
                     self._row(plan, Measured(error="the store holds no run of this point"), machine)
                 else:
                     self.began = True
@@ -327,7 +321,7 @@ class _Sweeping:
                 suspects.append((plan, machine))
                 return
             if answer.run_id and not direct:
-                move_new_run(answer.run_id, answer.folder or target, self._store)
+                move_new_run(answer.run_id, answer.folder or target, self.store)
                 if answer.folder:
                     shutil.rmtree(answer.folder, ignore_errors=True)
             self._row(plan, answer, machine)
@@ -336,25 +330,25 @@ class _Sweeping:
                 machine.forget()
 
         def begin(plan: _Plan, machine: CompiledMachine, alone: bool = False) -> None:
-            job = PointJob(self._bench, plan.point.params, machine, target, self._options)
-            under_way[self._executor.submit(job)] = partial(done_with, plan, machine, alone)
+            job = PointJob(self.bench, plan.point.params, machine, target, self.options)
+            under_way[self.executor.submit(job)] = partial(done_with, plan, machine, alone)
 
         while ready or groups or under_way or suspects:
             if not (ready or groups or under_way):  # alone, so that it is clear whose fault it is
                 begin(*suspects.popleft(), alone=True)
-            while len(under_way) < self._executor.at_once and (ready or groups):
+            while len(under_way) < self.executor.at_once and (ready or groups):
                 if ready:
                     begin(*ready.popleft())
                 else:
                     plans = groups.popleft()
-                    where = "" if self._executor.shared_memory else folder
+                    where = "" if self.executor.shared_memory else folder
                     point = plans[0].point
-                    compiling = MachineJob(point.topology, point.topo, self._components, where)
-                    under_way[self._executor.submit(compiling)] = partial(compiled, plans)
+                    compiling = MachineJob(point.topology, point.topo, self.components, where)
+                    under_way[self.executor.submit(compiling)] = partial(compiled, plans)
             done, _ = wait(under_way, _LOOK_S, FIRST_COMPLETED)
-            self._counter.show()
+            self.counter.show()
             if not done:
-                self._executor.check()
+                self.executor.check()
             for future in done:
                 under_way.pop(future)(future.result())
             if self._interrupted:
@@ -363,15 +357,15 @@ class _Sweeping:
     def _found(self, plan: _Plan, machine: CompiledMachine) -> bool:
         """Whether the store holds a run of this point; then that is its row."""
         assert plan.program is not None
-        asked = partial(bench_hash, plan.program, machine.topology_id, self._options.device, machine.classes)
+        asked = partial(bench_hash, plan.program, machine.topology_id, self.options.device, machine.classes)
         # Only a run in which something was alike is kept as an exact one.
-        run = self._kept.get(asked(exact=True)) if self._options.exact else None
-        run = run or self._kept.get(asked())
+        run = self.kept.get(asked(exact=True)) if self.options.exact else None
+        run = run or self.kept.get(asked())
         if run is None:
             return False
         self.began = True
-        if missing := [text for text in self._options.tags if text not in run.tags]:
-            tag(run.id, missing, store=self._store)
+        if missing := [text for text in self.options.tags if text not in run.tags]:
+            tag(run.id, missing, store=self.store)
         self._row(plan, measured(run), machine, kept=True)
         return True
 
@@ -394,7 +388,7 @@ class _Sweeping:
             phases=1 if machine.refreshes else None,
         )
         self._rows.setdefault(plan.number, {})[plan.phase] = row
-        self._counter.add(row)
+        self.counter.add(row)
 
 
 def _values(given: Mapping[str, object]) -> dict[str, Any]:

@@ -61,7 +61,11 @@ def keep(
             found = next((edge for edge in near if edge.id == where), None)
             if found is None:
                 ids = [edge.id for edge in near]
-                hint = did_you_mean(where, ids) if ids else f"expected one such as '{_example(graph)}'"
+                hint = (
+                    did_you_mean(where, ids)
+                    if ids
+                    else f"expected one such as '{next(graph.edges('LINK')).id}'"
+                )
                 raise wrong(where, "", f"unknown link, {hint}")
             of_kind = {key: value for sort in _sorts(found) for key, value in said.get(sort, {}).items()}
         _fits(where, {**of_kind, **own}, own, wrong)
@@ -104,10 +108,6 @@ def add_buffers(graph: PropertyGraph) -> None:
         name = buffer_id(edge.id)
         if said.part(edge).buffer_flits is not None and name not in graph:
             add_part(graph, name, part_of(graph.node(edge.target), "link_buffer"), edge.target)
-
-
-def _example(graph: PropertyGraph) -> str:
-    return next(graph.edges("LINK")).id
 
 
 class LinkParts:

@@ -98,7 +98,7 @@ def test_what_is_told(cli: Cli) -> None:
         cli("run", "--bench", "gemm-single-pe", "--topology", "minimal", "--format", "json").out
     )
     listed = json.loads(cli("what-if", "--launch", "run", "--format", "json").out)
-    assert list(listed) == ["run_id", "bench", "topology", "problem", "launch", "window", "ns", "candidates"]
+    assert list(listed) == ["run_id", "bench", "topology", "launch", "window", "problem", "ns", "candidates"]
     assert (listed["run_id"], listed["ns"]) == (kept["run_id"], pytest.approx(kept["sim_ns"]))
     best = listed["candidates"][0]
     told = [

@@ -170,7 +170,7 @@ def _print(fmt: str, found: kb.Sweep) -> None:
             for index, name in enumerate(columns)
             if name not in _QUIET
             or any(row[index] for row in rows)
-            or (name == "verified" and _wrong(rows, index))
+            or (name == "verified" and any(row[index] is False for row in rows))
         ]
         columns, rows = [columns[index] for index in shown], [[row[index] for index in shown] for row in rows]
     emit(fmt, found.as_dict(), columns, rows)
@@ -185,7 +185,3 @@ def _print(fmt: str, found: kb.Sweep) -> None:
             say(f"Pareto front of latency and energy, the fastest first: point {points}")
         if found.note:
             say(found.note)
-
-
-def _wrong(rows: list[list[object]], index: int) -> bool:
-    return any(row[index] is False for row in rows)

@@ -84,7 +84,7 @@ def command(
     run on the changed machine and saved with the tag what-if. 'last' is then that run: name the original by
     its id, or as last~1. Changes with --topo cannot be estimated, only run.
 
-    JSON has run_id, bench, topology, problem, launch, window and, without --speed, ns and candidates (where,
+    JSON has run_id, bench, topology, launch, window, problem and, without --speed, ns and candidates (where,
     on_path_ns, twice_ns, twice_saved_ns, measured_saved_ns or null, free_ns, free_saved_ns), with it changes
     (where, speed, or key, value), before and estimate (ns, by_cause, or null), measured (run_id, topology,
     ns, by_cause, or null), saved_ns and difference_ns (estimate less measured, or null). With a real run,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sized
-
 import click
 
 import kernbench as kb
@@ -54,8 +52,5 @@ def command(run: str, window: ChosenWindow, by: str, store: str | None, fmt: str
 
     grid = critical_path.steps(path) if by == "step" else critical_path.sums(path, by)
     of = f"{kept.bench} on {kept.topology}, {shown.name}"
-    emit_grid(fmt, payload, grid, [f"{of}: {number(path.ns)} ns in {_count(path.steps)}"])
-
-
-def _count(steps: Sized) -> str:
-    return "1 step" if len(steps) == 1 else f"{len(steps)} steps"
+    count = "1 step" if len(path.steps) == 1 else f"{len(path.steps)} steps"
+    emit_grid(fmt, payload, grid, [f"{of}: {number(path.ns)} ns in {count}"])

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from kernbench.pgraph import Node, PropertyGraph
 from kernbench.report.views.cube_fields import Attached, Fields
 from kernbench.report.views.cube_ports import Ports
-from kernbench.report.views.facts import Bundle, bundles, count_text, inside, shown, size_text, spec
-from kernbench.report.views.model import Note, View
+from kernbench.report.views.facts import bundles, count_text, inside, shown, size_text, spec
+from kernbench.report.views.model import Note, View, Wire
 from kernbench.report.views.sheet import Axis, Sheet, scale_for
 from kernbench.report.views.text import LINE, block
 
@@ -100,7 +100,7 @@ def _location(node: Node, origin: tuple[float, float]) -> tuple[float, float]:
     return round(float(p["x_mm"]) - origin[0], 6), round(float(p["y_mm"]) - origin[1], 6)
 
 
-def _served(links: list[Bundle], routers: dict[str, Node]) -> dict[str, tuple[int, int]]:
+def _served(links: list[Wire], routers: dict[str, Node]) -> dict[str, tuple[int, int]]:
     """(row, column) of the router of every box that hangs on one."""
     served = {}
     for bundle in links:

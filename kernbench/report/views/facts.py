@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import fsum
 from typing import Any
 
 from kernbench.errors import UsageError
 from kernbench.kinds import link_kind
 from kernbench.pgraph import Edge, Node, PropertyGraph
+from kernbench.report.views.model import Wire
 from kernbench.topology.described import content_of
 from kernbench.topology.places import places
 
@@ -20,21 +20,11 @@ _SHOWN_OTHERWISE = frozenset(
 _UNITS = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 
 
-@dataclass(frozen=True, slots=True)
-class Bundle:
-    """All links between two boxes; see :class:`~kernbench.report.views.model.Wire`."""
+def bundles(graph: PropertyGraph, owner: Mapping[str, str]) -> list[Wire]:
+    """Links between boxes, by ``owner`` (box of each component), in the graph's order; one for a pair.
 
-    a: str
-    b: str
-    kind: str
-    name: str
-    gbs: float
-    mm: float
-    links: tuple[str, ...]
-
-
-def bundles(graph: PropertyGraph, owner: Mapping[str, str]) -> list[Bundle]:
-    """Links between boxes, by ``owner`` (box of each component), in the graph's order; one for a pair."""
+    They are not laid out: they have no points, and the names of their links for roles.
+    """
     found: dict[tuple[str, str], list[Edge]] = {}
     for component, a in owner.items():
         for edge in graph.out_edges(component, "LINK"):
@@ -46,14 +36,14 @@ def bundles(graph: PropertyGraph, owner: Mapping[str, str]) -> list[Bundle]:
     return [_bundle(a, b, edges, owner) for (a, b), edges in found.items()]
 
 
-def _bundle(a: str, b: str, edges: list[Edge], owner: Mapping[str, str]) -> Bundle:
+def _bundle(a: str, b: str, edges: list[Edge], owner: Mapping[str, str]) -> Wire:
     """Secondary kinds of links count only where there is no other."""
     forth = [edge for edge in edges if owner[edge.source] == a] or edges
     main = max(forth, key=lambda edge: not link_kind(edge).secondary)
     kind = str(main.properties["kind"])
     gbs = fsum(float(edge.properties["bw_gbs"]) for edge in forth if edge.properties["kind"] == kind)
     name = str(main.properties.get("wire", ""))
-    return Bundle(
+    return Wire(
         a, b, kind, name, gbs, float(main.properties["distance_mm"]), tuple(edge.id for edge in edges)
     )
 

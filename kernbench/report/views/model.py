@@ -72,7 +72,7 @@ class Wire:
     """Their length."""
     links: tuple[str, ...]
     """Roles of all links, both directions."""
-    points: tuple[Point, ...]
+    points: tuple[Point, ...] = ()
 
     @property
     def id(self) -> str:

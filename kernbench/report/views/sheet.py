@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from kernbench.pgraph import Node
-from kernbench.report.views.facts import Bundle, figures
+from kernbench.report.views.facts import figures
 from kernbench.report.views.model import Box, Note, Point, View, Wire, role
 from kernbench.report.views.text import LINE, width
 
@@ -60,13 +60,10 @@ class Sheet:
         self.boxes[box_id] = box
         return box
 
-    def wire(self, bundle: Bundle, points: Sequence[Point] | None = None) -> None:
+    def wire(self, bundle: Wire, points: Sequence[Point] | None = None) -> None:
         """Draw a bundle; a straight line unless ``points`` say otherwise."""
         path = tuple(points) if points is not None else straight(self.boxes[bundle.a], self.boxes[bundle.b])
-        links = self.roles(bundle.links)
-        self.wires.append(
-            Wire(bundle.a, bundle.b, bundle.kind, bundle.name, bundle.gbs, bundle.mm, links, path)
-        )
+        self.wires.append(replace(bundle, links=self.roles(bundle.links), points=path))
 
     def cut(
         self, topology: str, title: str, facts: Sequence[str], *, scale: float = 0.0, stretched: bool = False

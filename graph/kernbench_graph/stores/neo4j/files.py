@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Self
 
@@ -42,8 +43,8 @@ class Archived:
     def __init__(self, write: Callable[[Path], object]) -> None:
         """``write`` makes the archive as the folder that it is given."""
         self._files: list[tuple[str, BinaryIO]] = []
-        with _folder({}) as folder:
-            place = folder.path / "record"
+        with ScratchFolder() as folder:
+            place = folder / "record"
             write(place)
             self.manifest = (place / manifest.NAME).read_bytes()
             for path in sorted(place.iterdir()):
@@ -100,7 +101,7 @@ class FetchedTables(Mapping[str, pa.Table]):
             raise KeyError(name)
         if not self._tables:
             with _folder(self._fetch()) as folder:
-                kept = archive.ArchivedTables(folder.path, self._record)
+                kept = archive.ArchivedTables(folder, self._record)
                 self._tables = {table: kept[table] for table in self._names}
         return self._tables[name]
 
@@ -127,20 +128,12 @@ def topology_record(data: bytes, tables: FetchedTables) -> TopologyRecord:
     return archive.topology_of(manifest.decode(data, "topology", "the manifest of a topology"), tables)
 
 
-class _folder:  # noqa: N801 (used as a function is)
-    """A temporary folder that holds ``files``, called ``name``."""
-
-    def __init__(self, files: Mapping[str, bytes], name: str = "record") -> None:
-        self._outer = ScratchFolder()
-        self.path = self._outer.path
-        if files:
-            self.path = self._outer.path / name
-            self.path.mkdir()
-            for file, data in files.items():
-                (self.path / file).write_bytes(data)
-
-    def __enter__(self) -> _folder:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._outer.remove()
+@contextmanager
+def _folder(files: Mapping[str, bytes]) -> Iterator[Path]:
+    """A temporary folder that holds ``files``."""
+    with ScratchFolder() as outer:
+        folder = outer / "record"
+        folder.mkdir()
+        for file, data in files.items():
+            (folder / file).write_bytes(data)
+        yield folder
