@@ -246,3 +246,11 @@ def blocks(x: Array, width: int, workers: int) -> Array:
 def depth(columns: int) -> int:
     """Rows of a tile of f16 weights as wide as a PE's columns: a power of two, some 32 KiB together."""
     return max(16, 1 << int(math.log2(max(1, (32 << 10) // (columns * 2)))))
+
+
+def tile_bytes(columns: int, given: int, tokens: int, sums: int = 8) -> int:
+    """Of the buffers for a tile of weights (given, columns), a bias, and ``sums`` bytes for each of its sums.
+
+    Sums are read and written as f32.
+    """
+    return columns * (2 * min(depth(columns), given) + sums * tokens + 2)

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from kernbench.models import prefill
-from kernbench.models.layout import BY_ROWS, Strips, strip_width
-from kernbench.models.step import composites
+from kernbench.models.layout import BY_ROWS, Strips, strip_width, tile_bytes
+from kernbench.models.step import buffer_bytes
 
 if TYPE_CHECKING:
     from kernbench.runtime import Context, Tensor
@@ -37,7 +37,7 @@ class Products:
     ) -> None:
         self._torch, self._eps = torch, eps
         self._room = torch.scratch_bytes * 3 // 4
-        self._block = 0 if composites(torch) else torch.scratch_bytes // 4
+        self._buffers = buffer_bytes(torch)
         most = max(strips.each(cubes) * strips.width * strips.rows * n for strips, n in made)
         workers = cubes * torch.pes_per_cube
         self._sums = torch.empty(workers, most, dtype="f32", dp=BY_ROWS, name="sums")
@@ -55,10 +55,13 @@ class Products:
         bias: Tensor | None = None,
     ) -> None:
         """See :func:`kernbench.models.prefill.project`."""
-        if self._block:
-            at_once, deep = max(1, min(AT_ONCE, self._room // (given.columns * 2))), given.count
+        at_once, block = min(AT_ONCE, given.rows), 0
+        sums = 8 if gate is None else 10  # and the product of both, in f16
+        if tile_bytes(made.width, given.columns, at_once, sums) > self._buffers:
+            scratch, row = self._torch.scratch_bytes, given.columns * 2 + 18 * made.width  # of x, and of sums
+            at_once, deep = max(1, min(AT_ONCE, scratch // 2 // row)), given.count
+            block = min(scratch // 4, (scratch - at_once * row) // 3)  # in use, under way, gaps
         else:  # while some strips are multiplied, the next are loaded
-            at_once = min(AT_ONCE, given.rows)
             room = self._room // (2 * at_once * given.width * 2)
             deep = max(1, min(room, max(DEEP, given.columns // 8) // given.width))
         sizes = (self._eps, at_once, deep)
@@ -75,5 +78,5 @@ class Products:
             bias,
             *sizes,
             self._sums,
-            self._block,
+            block,
         )

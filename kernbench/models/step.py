@@ -18,8 +18,8 @@ from kernbench.models.layout import (
     Keys,
     Share,
     blocks,
-    depth,
     padded,
+    tile_bytes,
 )
 
 if TYPE_CHECKING:
@@ -30,11 +30,9 @@ BLOCK = 256
 """Keys in TCM at once."""
 
 
-def composites(torch: Context, tile_bytes: int = 1) -> bool:
-    """Whether every PE has buffers for tiles of composites that have so many bytes."""
-    return all(
-        int(node.properties["scheduler_reserved_bytes"]) >= tile_bytes for node in torch.graph.nodes("PeTcm")
-    )
+def buffer_bytes(torch: Context) -> int:
+    """Bytes of buffers for tiles of composites, on the PE that has fewest."""
+    return min(int(node.properties["scheduler_reserved_bytes"]) for node in torch.graph.nodes("PeTcm"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +72,8 @@ class DecodeStep:
         s, m = share, batch
         self._room = torch.scratch_bytes // 4
         widths = (s.of_q.width, s.of_kv.width, s.of_hidden.width, s.of_ffn.width)
-        tile = max(c * (2 * min(depth(c), s.hidden) + 4 * m) for c in widths)  # weights and sums
-        self._block = 0 if composites(torch, tile) else self._room
+        tile = max(tile_bytes(width, s.hidden, m) for width in widths)
+        self._block = 0 if tile <= buffer_bytes(torch) else self._room
 
         def by_columns(name: str, of: Dealt, dtype: str = "f16") -> Tensor:
             return torch.empty(m, of.width * s.workers, dtype=dtype, dp=BY_COLUMNS, name=name)

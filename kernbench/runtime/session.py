@@ -148,8 +148,13 @@ def run_bench(
         that its trace can be kept; with ``keep_partial`` a KeyboardInterrupt as well.
 
     Raises:
-        UsageError: The options' device selector fits nothing.
+        UsageError: The options' device selector fits nothing, or the machine has no PEs.
     """
+    if not any(True for _ in graph.nodes("PeTcm")):
+        raise UsageError(
+            f"topology '{graph.properties['name']}' has no PEs, so no bench can run on it; choose another "
+            "--topology, or run traffic on it: kernbench traffic"
+        )
     options = RunOptions() if options is None else options
     verify, check, progress = options.verify, options.check, options.progress
     bits = address_bits(int(graph.properties["sips"]))

@@ -250,9 +250,43 @@ def test_a_kernel_that_failed_is_the_reason_for_values_that_are_not_there():
         kb.run(run, "minimal", verify=True, trace=False)
 
 
-def test_weights_whose_tiles_do_not_fit_the_buffers_are_loaded():
-    topo = {"pe.pe_tcm.scheduler_reserved_bytes": 16384}
-    params = {"batch": 2, "kv": 40}
-    run = kb.run("llama-decoder", "minimal", verify=True, topo=topo, params=params, store="memory:")
+WIDE = {"hidden_size": 512, "num_attention_heads": 4, "num_key_value_heads": 2, "num_hidden_layers": 1}
+"""Sums of hidden and of q are wider than those of the perceptron."""
+
+
+@pytest.mark.parametrize(
+    ("bench", "params", "all_fit", "none_fits"),
+    [
+        ("llama-decoder", {"batch": 2, "kv": 40}, 41984, 41983),
+        ("llama-decoder", {"batch": 8, "kv": 8, "config": "wide"}, 66560, 49152),
+        ("llama-decoder", {"phase": "prefill", "tokens": 40}, 84224, 16384),
+        ("gemm-list", {}, 49344, 41087),
+    ],
+)
+def test_weights_whose_tiles_do_not_fit_the_buffers_are_loaded(bench, params, all_fit, none_fits, tmp_path):
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps({**ODD, **WIDE, "model_type": "qwen2"}))
+    params = {**params, **({"config": str(path)} if "config" in params else {})}
+
+    def streamed(buffers):
+        topo = {"pe.pe_tcm.scheduler_reserved_bytes": buffers}
+        run = kb.run(bench, "minimal", verify=True, topo=topo, params=params, store="memory:")
+        assert run.info["verified"] is True
+        return sum(name == "composite_gemm" for name in run.ops["name"])
+
+    assert streamed(all_fit) > streamed(all_fit - 1)
+    assert streamed(none_fits) == 0
+
+
+def test_rows_and_weights_that_are_loaded_have_room_beside_each_other(tmp_path):
+    path = tmp_path / "list.csv"
+    path.write_text("Layer,M,N,K\na,300,256,1024\n")
+    topo = {"pe.pe_tcm.scratch_bytes": 65536, "pe.pe_tcm.scheduler_reserved_bytes": 0}
+    run = kb.run("gemm-list", "minimal", verify=True, topo=topo, params={"file": str(path)}, trace=False)
     assert run.info["verified"] is True
-    assert not any(name == "composite_gemm" for name in run.ops["name"])
+
+
+@pytest.mark.parametrize("bench", ["llama-decoder", "gemm-list", "softmax", "gpt3-qkv", "ccl-allreduce"])
+def test_a_machine_without_pes_is_refused(bench):
+    with pytest.raises(UsageError, match=r"topology 'wormhole' has no PEs.*--topology, or run traffic"):
+        kb.run(bench, "wormhole", trace=False)
