@@ -83,4 +83,4 @@ def _listing(ids: Sequence[str]) -> str:
     if not ids:
         return "the store holds no runs that can be read; run a bench first"
     newest = ", ".join(reversed(ids[-8:]))
-    return f"the store holds {len(ids)}: {newest}{', ...' if len(ids) > 8 else ''} (newest first)"
+    return f"the store holds {len(ids)}, 'last' is the newest: {newest}{', ...' if len(ids) > 8 else ''}"

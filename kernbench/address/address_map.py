@@ -80,6 +80,10 @@ class AddressMap:
         for memory in self._dealt:
             self.bits = max(self.bits, (memory.base + memory.nbytes - 1).bit_length())
 
+    def pe_name(self, sip: int, cube: int, pe: int) -> str:
+        """The name of a PE in the topology."""
+        return places(self._graph).pe(sip, cube, pe)
+
     @property
     def space(self) -> int:
         """One past the highest physical address, where virtual and logical addresses begin."""

@@ -28,7 +28,7 @@ class PeAllocator:
         self, addresses: AddressMap, sip: int, cube: int, pe: int, shared: FreeList | None = None
     ) -> None:
         tcm_base, tcm_bytes = addresses.allocatable_tcm(sip, cube, pe)
-        where = f"sip{sip}.cube{cube}.pe{pe}"
+        where = addresses.pe_name(sip, cube, pe)
         self._burst_bytes = addresses.burst_bytes
         if shared is None:
             try:

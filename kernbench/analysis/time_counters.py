@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from kernbench.analysis.time_lines import OF_HOST
 from kernbench.analysis.time_window import Window
 from kernbench.analysis.trace_tables import Texts
 from kernbench.dtypes import dtype as dtype_named
@@ -113,8 +114,8 @@ def values_in_tcm(tables: Mapping[str, pa.Table]) -> list[Value]:
             read.setdefault(op, base)
         elif ops["kind"][row] == "view" and op in read:
             root[handle] = read[op]
-        elif (pe := ops["component"][row].rpartition(".")[0]).startswith("sip"):
-            made[handle] = op, f"{pe}.pe_tcm", ops["t_start"][row], _bytes(shape, dtype)
+        elif (place := ops["component"][row]) not in OF_HOST:
+            made[handle] = op, f"{place.rpartition('.')[0]}.pe_tcm", ops["t_start"][row], _bytes(shape, dtype)
             last[handle] = max(last.get(handle, 0.0), ops["t_end"][row])
     return [Value(op, tcm, since, last[handle], n) for handle, (op, tcm, since, n) in made.items()]
 

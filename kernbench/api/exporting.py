@@ -84,7 +84,9 @@ def _chakra(run: RunTrace, prefix: PathLike, chosen: ChosenWindow) -> list[str]:
     from kernbench.report.chakra import ranks
 
     window = run.window(chosen)
-    found = ranks(tables_within(run.tables, window), window.spans[0][0] if window.spans else 0.0)
+    parts = run.topology_record().tables["Component"]
+    sip_of = dict(zip(parts["name"].to_pylist(), parts["sip"].to_pylist(), strict=True))
+    found = ranks(tables_within(run.tables, window), sip_of, window.spans[0][0] if window.spans else 0.0)
     if not found:
         raise UsageError(f"no kernel did anything in {window.name}: there is nothing for Chakra to hold")
     files = []

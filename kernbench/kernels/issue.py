@@ -177,7 +177,7 @@ class Issuer:
         self._next_op_id = pe.next_op_id
         self._races: RaceDetector | None = getattr(data, "races", None)
         begin = getattr(data, "kernel_begins", None)
-        self._thread: Thread | None = begin(pe.launch, (pe.sip, pe.cube, pe.pe)) if begin else None
+        self._thread: Thread | None = begin(pe.launch, (pe.sip, pe.cube, pe.pe), pe.name) if begin else None
         self._scratch = Scratch(pe.scratch_base, pe.scratch_bytes)
         # Whether a line of the user's own code can be above a call.
         self._has_lines = True

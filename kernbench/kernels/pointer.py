@@ -13,6 +13,7 @@ import numpy as np
 from kernbench import dtypes
 from kernbench.errors import KernelError
 from kernbench.hints import no_attribute
+from kernbench.program.commands import PeContext
 
 
 class Address(int):
@@ -161,13 +162,11 @@ class TensorArg:
     placements: Mapping[tuple[int, int, int], Placement] = field(default_factory=dict)
     default: Placement | None = None
 
-    def pointer(self, sip: int, cube: int, pe: int) -> Pointer:
+    def pointer(self, pe: PeContext) -> Pointer:
         """The pointer that the kernel on that PE gets; :class:`KernelError` when it has none."""
-        place = self.placements.get((sip, cube, pe), self.default)
+        place = self.placements.get((pe.sip, pe.cube, pe.pe), self.default)
         if place is None:
-            raise KernelError(
-                f"tensor '{self.name}' is not placed on sip{sip}.cube{cube}.pe{pe}; launch on its shards"
-            )
+            raise KernelError(f"tensor '{self.name}' is not placed on {pe.name}; launch on its shards")
         return Pointer(
             place.base, self.name, self.shape, self.dtype, place.local, place.local_shape, place.reach
         )

@@ -68,7 +68,7 @@ class KernelCall:
         """A new thread of the kernel on that PE, or several; nothing runs before the first ``resume``."""
 
         def local(value: object) -> object:
-            return value.pointer(pe.sip, pe.cube, pe.pe) if isinstance(value, TensorArg) else value
+            return value.pointer(pe) if isinstance(value, TensorArg) else value
 
         args = [local(value) for value in self._args]
         kwargs = {key: local(value) for key, value in self._kwargs.items()}

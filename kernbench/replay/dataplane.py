@@ -179,8 +179,9 @@ class DataPlane(Instrument):
             value = self._values[handle] = value()
         return value
 
-    def kernel_begins(self, launch: int, location: tuple[int, int, int]) -> Thread:
+    def kernel_begins(self, launch: int, location: tuple[int, int, int], pe: str) -> Thread:
         """A kernel of ``launch`` begins on a PE: the clock that its operations are stamped by."""
+        self.names.pes[location] = pe
         return self.races.thread(launch, location)
 
     def release(self, handle: int) -> None:

@@ -155,20 +155,6 @@ class Access(NamedTuple):
     time: float
     order: Order
 
-    @property
-    def pe(self) -> str:
-        """The PE that made it, or the host."""
-        if self.order.thread[1] == HOST:
-            return "the host"
-        sip, cube, pe, *_ = self.order.thread[1]
-        return f"sip{sip}.cube{cube}.pe{pe}"
-
-    @property
-    def place(self) -> str:
-        """The PE, and the block of its grid."""
-        block = self.order.thread[1][3:]
-        return f"{self.pe} (block {block[0]})" if block else self.pe
-
 
 class _History(NamedTuple):
     """Of some bytes: the last plain write, and the plain reads and atomic accesses since."""
@@ -194,12 +180,14 @@ class Race:
     bytes_at: Region
     where: str
     """The bytes as people know them: tensor, rows, PE that holds them."""
+    pes: tuple[str, str]
+    """The PE that made each access, or the host."""
 
     def as_dict(self) -> dict[str, Any]:
         """The race as JSON keeps it."""
         ends = {
-            name: {"op": a.op, "source": a.source, "pe": a.pe, "t_ns": a.time}
-            for name, a in (("first", self.first), ("second", self.second))
+            name: {"op": a.op, "source": a.source, "pe": pe, "t_ns": a.time}
+            for name, pe, a in zip(("first", "second"), self.pes, (self.first, self.second), strict=True)
         }
         at = {"address": self.bytes_at.addr, "bytes": self.bytes_at.nbytes}
         return {"kind": self.kind, "where": self.where, **at, **ends, "message": str(self)}
@@ -207,10 +195,15 @@ class Race:
     def __str__(self) -> str:
         words = self.kind.split("-")
         ends = [
-            f"{access.place} {word}s at {access.source or 'a line unknown'} ({access.time:.9g} ns)"
-            for word, access in zip(words, (self.first, self.second), strict=True)
+            f"{pe}{_block(access)} {word}s at {access.source or 'a line unknown'} ({access.time:.9g} ns)"
+            for pe, word, access in zip(self.pes, words, (self.first, self.second), strict=True)
         ]
         return f"race on {self.where}: {ends[0]}, {ends[1]}, and nothing orders them"
+
+
+def _block(access: Access) -> str:
+    block = access.order.thread[1][3:]
+    return f" (block {block[0]})" if block else ""
 
 
 def race_error(races: Sequence[Race]) -> VerificationError:
@@ -425,7 +418,12 @@ class RaceDetector:
         key = (first.source, second.source, kind)
         if key not in self._seen:
             self._seen.add(key)
-            self.races.append(Race(kind, first, second, region, self._names.describe([region])))
+            pes = self._pe(first), self._pe(second)
+            self.races.append(Race(kind, first, second, region, self._names.describe([region]), pes))
+
+    def _pe(self, access: Access) -> str:
+        location = access.order.thread[1]
+        return "the host" if location == HOST else self._names.pes[location[:3]]
 
 
 def _touches_memory(op: Op) -> bool:

@@ -41,9 +41,13 @@ class NamedShard(NamedTuple):
 
 
 class TensorNames:
-    """Which shard of which tensor is at an address. Freed memory keeps no name."""
+    """Which shard of which tensor is at an address. Freed memory keeps no name.
+
+    ``pes`` are the names of the PEs that have begun a kernel, by (sip, cube, pe).
+    """
 
     def __init__(self) -> None:
+        self.pes: dict[tuple[int, ...], str] = {}
         self._shards = ExtentMap(lambda shard, _begin, _end: shard)
 
     def add(self, shard: NamedShard) -> None:

@@ -146,11 +146,11 @@ def _allowance(expected: ArrayLike | Bounded, dtype: str, tolerance: float | Non
 def describe(op: Op) -> str:
     """An operation in a message: ``gemm/dot (op 17) on sip0.cube0.pe0.pe_gemm at 1234.5 ns, mine.py:12``."""
     at = f", {op.source}" if op.source else ""
-    where, time = op.component or "no component", op.t_end
-    if not op.component and op.order is not None:  # not finished yet
-        sip, cube, pe, *_ = op.order.thread[1]
-        where, time = f"sip{sip}.cube{cube}.pe{pe}", op.t_effect
-    return f"{op.kind}/{op.name} (op {op.id}) on {where} at {time:.9g} ns{at}"
+    if op.component:
+        when = f" on {op.component} at {op.t_end:.9g} ns"
+    else:  # not over yet, or by the host
+        when = f" since {op.t_effect:.9g} ns" if op.t_effect >= 0.0 else ""
+    return f"{op.kind}/{op.name} (op {op.id}){when}{at}"
 
 
 def _widen(values: ArrayLike) -> NDArray[np.float64]:

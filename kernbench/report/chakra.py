@@ -35,11 +35,16 @@ class _Node:
     control: set[int] = field(default_factory=set)
 
 
-def ranks(tables: Mapping[str, pa.Table], start_ns: float) -> dict[int, Iterator[bytes]]:
-    """The bytes of the trace of each rank. Times in the traces count from ``start_ns``."""
+def ranks(
+    tables: Mapping[str, pa.Table], sip_of: Mapping[str, int], start_ns: float
+) -> dict[int, Iterator[bytes]]:
+    """The bytes of the trace of each rank: each SIP of ``sip_of``, by component.
+
+    Times in the traces count from ``start_ns``.
+    """
     ops = {op["number"]: op for op in tables["Op"].to_pylist()}
     root = {number: op["parent"] if op["parent"] in ops else number for number, op in ops.items()}
-    rank_of = {number: _rank(op["component"]) for number, op in ops.items()}
+    rank_of = {number: sip_of.get(op["component"], -1) for number, op in ops.items()}
     edges = [
         (root[edge["op"]], root[edge["on"]], edge["hazard"])
         for edge in tables["DependsOn"].to_pylist()
@@ -63,12 +68,6 @@ def ranks(tables: Mapping[str, pa.Table], start_ns: float) -> dict[int, Iterator
             elif hazard in _CONTROL:
                 nodes[to].control.add(of)
     return {rank: _encode(nodes, start_ns) for rank, nodes in sorted(found.items())}
-
-
-def _rank(component: str) -> int:
-    """The SIP that a component belongs to; -1 outside of SIPs."""
-    first = component.partition(".")[0]
-    return int(first[3:]) if first.startswith("sip") else -1
 
 
 def _kind(

@@ -81,7 +81,7 @@ def verify(check: Check, storage: Storage, data: DataPlane) -> list[CheckResult]
                     tensor.dtype,
                     _writer(copies, tensor.itemsize, data),
                     tolerance=check.tolerance,
-                    holder=functools.partial(_holders, copies),
+                    holder=functools.partial(_holders, copies, storage.driver.machine.addresses.pe_name),
                 )
         except VerificationError as error:
             results.append(CheckResult(check.name, sip, ok=False, error=error))
@@ -101,9 +101,11 @@ def _copies(shards: tuple[TensorShard, ...]) -> list[list[TensorShard]]:
     ]
 
 
-def _holders(shards: list[TensorShard], wrong: NDArray[np.bool_]) -> str:
+def _holders(
+    shards: list[TensorShard], pe_name: Callable[[int, int, int], str], wrong: NDArray[np.bool_]
+) -> str:
     """The PEs whose shards hold a true element: ``sip0.cube0.pe5``, ``3 of 8 PEs, first sip0.cube0.pe2``."""
-    found = [f"sip{s.sip}.cube{s.cube}.pe{s.pe}" for s in shards if wrong[s.index].any()]
+    found = [pe_name(*s.place) for s in shards if wrong[s.index].any()]
     return found[0] if len(found) == 1 else f"{len(found)} of {len(shards)} PEs, first {found[0]}"
 
 

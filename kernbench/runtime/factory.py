@@ -185,7 +185,7 @@ class TensorFactory:
         shards = []
         for shard in allocation.shards:
             assert shard.pa is not None
-            pe = f"sip{shard.sip}.cube{shard.cube}.pe{shard.pe}"
+            pe = addresses.pe_name(*shard.place)
             start = tuple(cut.start for cut in shard.index)
             shards.append(
                 NamedShard(name, pe, shard.pa, start, shard.shape, kind.itemsize, number, shard.offset_bytes)

@@ -193,7 +193,7 @@ def submit(
             if isinstance(value, Tensor):
                 value.take_name(argument)
     for tensor in tensors:
-        _check_reach(name, tensor, targets)
+        _check_reach(name, tensor, targets, driver.machine.addresses.pe_name)
     call = KernelCall(
         kernel,
         [_bound(a) for a in args],
@@ -235,13 +235,14 @@ def _bound(value: object) -> object:
     return value.kernel_arg if isinstance(value, Tensor) else value
 
 
-def _check_reach(name: str, tensor: Tensor, targets: Sequence[Place]) -> None:
+def _check_reach(
+    name: str, tensor: Tensor, targets: Sequence[Place], pe_name: Callable[[int, int, int], str]
+) -> None:
     """Every PE of the launch must be able to reach the tensor."""
     placements = tensor.kernel_arg.placements
     for target in targets:
         if target not in placements:
-            sip, cube, pe = target
             raise UsageError(
-                f"launch '{name}' runs on sip{sip}.cube{cube}.pe{pe}, which cannot reach "
+                f"launch '{name}' runs on {pe_name(*target)}, which cannot reach "
                 f"tensor '{tensor.name}'; place it on the SIPs and cubes of the others, or replicate it"
             )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kernbench.report.cells import number
 from kernbench.report.content import Grid, columns_of
 
 _COLUMNS = columns_of("run_id bench tags latency_ns params topology verified status changed started_at")
+_CHANGES = 3
+"""What fits in a cell; ``kernbench compare`` has them all."""
 EMPTY = "no runs here; keep one with 'kernbench run qkv-gemm'"
 
 
@@ -19,13 +21,20 @@ def grid(listed: Iterable[Mapping[str, Any]]) -> Grid:
             **row,
             "verified": None if row["verdict"] == "not asked" else row["verdict"],
             "params": " ".join(f"{key}={value}" for key, value in row["params"].items()),
-            "changed": "first" if row["changed"] is None else ", ".join(row["changed"]),
+            "changed": _changed(row["changed"]),
             "started_at": str(row["started_at"])[:19].replace("T", " "),
             "tags": ", ".join(row["tags"]),
         }
         for row in listed
     ]
     return Grid("runs", "Runs", _COLUMNS, rows, EMPTY)
+
+
+def _changed(texts: Sequence[str] | None) -> str:
+    if texts is None:
+        return "first"
+    more = len(texts) - _CHANGES
+    return ", ".join([*texts[:_CHANGES], *([f"{more} more"] if more > 0 else [])])
 
 
 def label(row: Mapping[str, Any]) -> str:

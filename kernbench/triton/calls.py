@@ -67,7 +67,7 @@ class TritonLanguage(ScaledCalls):
     def found(self, address: int, element: str) -> Ptr:
         """The pointer at an address that was loaded from memory."""
         for tensor in self.pointed:
-            base = tensor.pointer(self._pe.sip, self._pe.cube, self._pe.pe)
+            base = tensor.pointer(self._pe)
             offset, itemsize = address - int(base), dtypes.SIZES[base.dtype]
             if 0 <= offset < base.reach and not offset % itemsize:
                 return Ptr(base, offset // itemsize, self).to(element)

@@ -41,6 +41,7 @@ def machine(sips: int = 2, cubes: int = 2, pes: int = 2, **sizes: dict[str, Valu
             add(f"{cube}.sram", "sram", s, c, size_bytes=32 * MIB)
             for p in range(pes):
                 pe = f"{cube}.pe{p}"
+                add(pe, "pe", s, c, p)
                 add(f"{cube}.hbm_ctrl.pe{p}", "hbm_ctrl", s, c, slice=p, slice_bytes=SLICE, burst_bytes=256)
                 for kind in ("pe_cpu", "pe_dma", "pe_math", "pe_ipcq", "pe_gemm"):
                     add(f"{pe}.{kind}", kind, s, c, p)

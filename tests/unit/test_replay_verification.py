@@ -110,4 +110,4 @@ def test_equal_and_empty_and_scalar_arrays_pass():
 
 
 def test_an_operation_without_a_place_is_still_described():
-    assert describe(Op(3, "memory", "host_write")) == "memory/host_write (op 3) on no component at 0 ns"
+    assert describe(Op(3, "memory", "host_write")) == "memory/host_write (op 3)"

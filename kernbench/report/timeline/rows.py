@@ -14,7 +14,7 @@ from kernbench.analysis import time_lines
 from kernbench.analysis.accounted import Repeated, repeated
 from kernbench.analysis.chosen_window import ALL
 from kernbench.analysis.occupancy import covered_ns, has_times, occupied_ns
-from kernbench.analysis.time_lines import Lines
+from kernbench.analysis.time_lines import OF_HOST, Lines
 from kernbench.analysis.time_window import Window, select
 from kernbench.analysis.trace_tables import Ints, Texts
 from kernbench.report.timeline.model import NAMES, Floats, RowGroup, TimeLine, TimelineRow
@@ -95,7 +95,7 @@ class _Rows:
             chosen = time_lines.within(lines, self.window)
             if len(chosen):
                 rows.append(self._row("repeats", "not simulated", chosen, "launch"))
-        mine = [code for code, place in enumerate(self.ops.places) if not place.startswith("sip")]
+        mine = [code for code, place in enumerate(self.ops.places) if place in OF_HOST]
         for code in mine:
             chosen = self.ops.only(self.ops.place == code)
             if len(chosen):
@@ -111,7 +111,7 @@ class _Rows:
             found.setdefault(place, {})["kernel"] = self._row(place, "kernel", chosen, "kernel")
         for code, chosen in _by_place(self.ops):
             place, _, engine = self.ops.places[code].rpartition(".")
-            if place.startswith("sip"):
+            if self.ops.places[code] not in OF_HOST:
                 row = self._row(self.ops.places[code], engine, chosen, _ENGINES.get(engine, ""))
                 found.setdefault(place, {})[engine] = row
         return [

@@ -34,8 +34,10 @@ class MachineTree:
 
     @property
     def first_package(self) -> str:
-        """The first SIP."""
-        return next(name for name in self._parts[self.root] if name.startswith("sip"))
+        """The first SIP; the machine itself where it has none."""
+        table = self.opened.topology.tables["Component"]
+        named = zip(table["name"].to_pylist(), table["kind"].to_pylist(), strict=True)
+        return next((name for name, kind in named if kind == "sip"), self.root)
 
     def parts(self, name: str) -> list[str]:
         """The parts of a part."""

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from kernbench.api.open_runs import OpenRun
 
 At = tuple[int, int]
-_PART = re.compile(r"sip(\d+)(?:\.cube(\d+))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,20 +45,23 @@ class MeshMap:
 
 def map_of(opened: OpenRun, shares: Mapping[str, float], name: str) -> MeshMap | None:
     """The map on which a component lies: its cube's routers, or its package's cubes; None for the tray."""
-    found = _PART.match(name)
-    if found is None:
+    table = opened.topology.tables["Component"].select(["name", "sip", "cube"]).to_pylist()
+    places = {row["name"]: (row["sip"], row["cube"]) for row in table}
+    sip, cube = places.get(name.partition("->")[0], (-1, -1))
+    if sip < 0:
         return None
-    if found[2] is not None:
-        return cube_map(opened, shares, int(found[1]), int(found[2]))
-    return sip_map(opened, shares, int(found[1]))
+    return cube_map(opened, shares, sip, cube) if cube >= 0 else sip_map(opened, shares, sip)
 
 
 def sip_map(opened: OpenRun, shares: Mapping[str, float], sip: int) -> MeshMap:
     """The cubes of a package: each as busy as the busiest component or link within it."""
-    width = int(json.loads(opened.topology.properties)["cube_mesh_w"])
+    rows = _rows(opened, sip)
+    cubes = {row["cube"]: row for row in rows if row["kind"] == "cube"}
+    if not cubes:  # its routers are its own
+        return cube_map(opened, shares, sip, 0)
     busiest: dict[int, tuple[float, str]] = {}
     between: dict[tuple[int, int], float] = {}
-    for name, (here, there) in _ends(opened, sip):
+    for name, (here, there) in _ends(opened, rows):
         share = shares.get(name, 0.0)
         if here == there:
             if share > busiest.get(here, (0.0, ""))[0]:
@@ -68,34 +69,32 @@ def sip_map(opened: OpenRun, shares: Mapping[str, float], sip: int) -> MeshMap:
         else:
             pair = min(here, there), max(here, there)
             between[pair] = max(share, between.get(pair, 0.0))
-    cells = {}
-    for cube in sorted(_cubes(opened, sip)):
+    cells, at = {}, _grid(cubes.values())
+    for cube, row in sorted(cubes.items()):
         share, most = busiest.get(cube, (0.0, ""))
-        cells[divmod(cube, width)] = Cell(f"sip{sip}.cube{cube}", f"cube{cube}", share, most)
-    return _join(
-        f"sip{sip}: cubes",
-        cells,
-        {(divmod(a, width), divmod(b, width)): share for (a, b), share in between.items()},
-    )
+        cells[at[row["name"]]] = Cell(row["name"], row["name"].rpartition(".")[2], share, most)
+    joined = {
+        (at[cubes[a]["name"]], at[cubes[b]["name"]]): share
+        for (a, b), share in between.items()
+        if a in cubes and b in cubes
+    }
+    return _join(f"{_name_of(rows, 'sip')}: cubes", cells, joined)
 
 
 def cube_map(opened: OpenRun, shares: Mapping[str, float], sip: int, cube: int) -> MeshMap:
     """The routers of a cube, each with the PE or memory beside it."""
     rows = _rows(opened, sip, cube)
-    routers = {
-        row["name"]: (int(more["row"]), int(more["col"]))
-        for row in rows
-        if row["kind"] == "router" and (more := json.loads(row["attributes"] or "{}"))
-    }
+    here = {row["name"] for row in rows}
+    title = _name_of(rows, "cube") or _name_of(_rows(opened, sip), "sip")
+    routers = _grid([row for row in rows if row["kind"] == "router"])
     owner, labels = _owners(opened, rows, routers)
     busiest = {name: (shares.get(name, 0.0), name) for name in routers}
     between: dict[tuple[At, At], float] = {}
-    prefix = f"sip{sip}.cube{cube}."
     for name in opened.links:
-        if not name.startswith(prefix):
+        src, _, dst = name.partition("->")
+        if src not in here:
             continue
         share = shares.get(name, 0.0)
-        src, _, dst = name.partition("->")
         if src in routers and dst in routers:
             a, b = sorted((routers[src], routers[dst]))
             between[a, b] = max(share, between.get((a, b), 0.0))
@@ -106,9 +105,25 @@ def cube_map(opened: OpenRun, shares: Mapping[str, float], sip: int, cube: int) 
     cells = {}
     for name, at in routers.items():
         share, most = busiest[name]
-        shown, label = labels.get(name, (name, name.removeprefix(prefix)))
+        shown, label = labels.get(name, (name, name.removeprefix(f"{title}.")))
         cells[at] = Cell(shown, label, share, most if share else "")
-    return _join(f"sip{sip}.cube{cube}: routers", cells, between)
+    return _join(f"{title}: routers", cells, between)
+
+
+def _grid(rows: Iterable[Mapping[str, Any]]) -> dict[str, At]:
+    """Where parts lie, by row and column: as their places in mm have it, else one after the other."""
+    rows = list(rows)
+    lines, columns = (sorted({row[axis] for row in rows}) for axis in ("y_mm", "x_mm"))
+    found = {row["name"]: (lines.index(row["y_mm"]), columns.index(row["x_mm"])) for row in rows}
+    if len(set(found.values())) == len(rows):
+        return found
+    width = math.isqrt(len(rows) - 1) + 1
+    return {row["name"]: divmod(number, width) for number, row in enumerate(rows)}
+
+
+def _name_of(rows: Iterable[Mapping[str, Any]], kind: str) -> str:
+    """The name of the first part of a kind; empty where there is none."""
+    return next((str(row["name"]) for row in rows if row["kind"] == kind), "")
 
 
 def _owners(
@@ -132,7 +147,8 @@ def _owners(
         if here[dst].startswith("pe_") and pe is not None:
             owner |= dict.fromkeys(pes[pe], src)
             group = dst.rpartition(".")[0]
-            labels[src] = group, f"pe{pe}"
+            several = labels.get(src, (group, ""))[0] != group
+            labels[src] = (src, src.rpartition(".")[2]) if several else (group, f"pe{pe}")
         elif not here[dst].startswith("ucie"):
             owner.setdefault(dst, src)
             if not here[dst].startswith("hbm"):
@@ -140,31 +156,25 @@ def _owners(
     return owner, labels
 
 
-def _rows(opened: OpenRun, sip: int, cube: int) -> list[dict[str, Any]]:
+def _rows(opened: OpenRun, sip: int, cube: int | None = None) -> list[dict[str, Any]]:
     import pyarrow.compute as pc
 
     table = opened.topology.tables["Component"]
-    inside = pc.and_(pc.equal(table["sip"], sip), pc.equal(table["cube"], cube))
+    inside = pc.equal(table["sip"], sip)
+    if cube is not None:
+        inside = pc.and_(inside, pc.equal(table["cube"], cube))
     rows: list[dict[str, Any]] = table.filter(inside).to_pylist()
     return rows
 
 
-def _cubes(opened: OpenRun, sip: int) -> set[int]:
-    import pyarrow.compute as pc
-
-    table = opened.topology.tables["Component"]
-    found = set(table.filter(pc.equal(table["sip"], sip))["cube"].to_pylist())
-    return {cube for cube in found if cube >= 0}
-
-
-def _ends(opened: OpenRun, sip: int) -> Iterator[tuple[str, tuple[int, int]]]:
+def _ends(opened: OpenRun, rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, tuple[int, int]]]:
     """Components and links of a package with the cubes of their ends."""
-    pattern = re.compile(rf"sip{sip}\.cube(\d+)(?:\.[^>]*)?(?:->sip{sip}\.cube(\d+)\..*)?")
-    for name in (*opened.components, *opened.links):
-        found = pattern.fullmatch(name)
-        if found is not None:
-            here = int(found[1])
-            yield name, (here, here if found[2] is None else int(found[2]))
+    cube_of = {row["name"]: row["cube"] for row in rows if row["cube"] >= 0}
+    yield from ((name, (cube, cube)) for name, cube in cube_of.items())
+    for name in opened.links:
+        src, _, dst = name.partition("->")
+        if src in cube_of and dst in cube_of:
+            yield name, (cube_of[src], cube_of[dst])
 
 
 def _join(title: str, cells: Mapping[At, Cell], between: Mapping[tuple[At, At], float]) -> MeshMap:

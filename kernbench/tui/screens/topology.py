@@ -83,7 +83,7 @@ class TopologyScreen(BrowserScreen):
         self._add_parts(tree.root)
         tree.root.expand()
         for node in tree.root.children:
-            if node.data is not None and node.data.startswith("sip"):
+            if node.data == machine.first_package:
                 self._add_parts(node)
                 node.expand()
                 break

@@ -214,7 +214,7 @@ export async function timeline(root, ctx) {
         h("p", { class: "links" }, button("zoom to it", "zoom to this bar", () => { const pad = (row.end[n] - row.begin[n] || data.ns / 1000) * 0.5; show(row.begin[n] - pad, row.end[n] + pad); }),
           ctx.source.live && id >= 0 && row.what ? h("a", { href: ctx.href("questions", { question, [`p.${param}`]: id, asked: 1 }) }, "show its causes") : null,
           lineHref(data.texts[row.source[n]], ctx) ? h("a", { href: lineHref(data.texts[row.source[n]], ctx) }, "its source") : null,
-          row.place.startsWith("sip") ? h("a", { href: ctx.href("topology", { part: row.place }) }, "in the machine") : null));
+          !["launches", "repeats"].includes(row.place) ? h("a", { href: ctx.href("topology", { part: row.place }) }, "in the machine") : null));
     }
     draw();
   }
