@@ -74,8 +74,7 @@ def test_short_bars_of_one_lane_and_category_are_joined() -> None:
     assert shown["count"] == [2, 1, 1, 1]
     assert shown["number"] == [-1, 2, 3, 4]
     assert shown["end"] == [3.0, 5.0, 7.0, 90.0]
-    assert times._count_runs(row, 5.0) == 4
-    assert times._count_runs(bars((0, 1), (2, 3), category=(0, 1)), 5.0) == 2
+    assert times._row(bars((0, 1), (2, 3), category=(0, 1)), 5.0, {})["count"] == []
     apart = times._row(bars((0, 1), (7, 8)), 5.0, {})
     assert (apart["count"], apart["filled"]) == ([], [])
 
