@@ -116,7 +116,8 @@ def entities_in(rows: Iterable[Sequence[Any]]) -> tuple[list[GraphNode], list[Gr
         if isinstance(value, GraphNode):
             nodes.setdefault(value.id, value)
         elif isinstance(value, GraphRelationship):
-            relationships.setdefault(_identity(value), value)
+            identity = (value.type, value.start, value.end, *map(str, value.properties.items()))
+            relationships.setdefault(identity, value)
         elif isinstance(value, GraphPath):
             look((*value.nodes, *value.relationships))
         elif isinstance(value, list | tuple):
@@ -127,10 +128,6 @@ def entities_in(rows: Iterable[Sequence[Any]]) -> tuple[list[GraphNode], list[Gr
 
     look(list(rows))
     return list(nodes.values()), list(relationships.values())
-
-
-def _identity(rel: GraphRelationship) -> tuple[Any, ...]:
-    return (rel.type, rel.start, rel.end, *map(str, rel.properties.items()))
 
 
 def plain_entities(value: Any) -> Any:

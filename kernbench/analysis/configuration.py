@@ -20,7 +20,7 @@ def differences(old: Properties, new: Properties, store: GraphStore) -> list[dic
     compared.
     The question ``history/configured-differently`` has the same rows, with values as text.
     """
-    before, after = (settings(run, _spec(run, store)) for run in (old, new))
+    before, after = (settings(run, store.load_topology(str(run["topology"])).spec) for run in (old, new))
     compared = old["bench"] == new["bench"] and all(run.get("source_text") for run in (old, new))
     rows = [
         {"what": what, "key": key, "before": before.get((what, key)), "after": after.get((what, key))}
@@ -28,7 +28,3 @@ def differences(old: Properties, new: Properties, store: GraphStore) -> list[dic
         if before.get((what, key)) != after.get((what, key)) and (what != "source" or compared)
     ]
     return sorted(rows, key=lambda row: CONFIGURED.index(row["what"]))
-
-
-def _spec(run: Properties, store: GraphStore) -> str:
-    return store.load_topology(str(run["topology"])).spec

@@ -255,7 +255,8 @@ def _math(tables: Mapping[str, pa.Table], machine: ChargedMachine, times: Times)
             engines[part] = passes_of(has), MathRates.of(has), ghz, lanes
         passes, rates, ghz, lanes = engines[part]
         if number in types:
-            done = max(math.prod(_shape(shape)) for _, shape, _ in types[number]) * passes.get(name, 1)
+            shapes = ([int(n) for n in shape.split("x") if n.isdigit()] for _, shape, _ in types[number])
+            done = max(map(math.prod, shapes)) * passes.get(name, 1)
         else:
             done = round((end - start) * (lanes * ghz))
             if rates is not None and (rate := rates.find(name, 0, 0)):
@@ -285,7 +286,3 @@ def _widest(operands: Any, otherwise: str) -> str:
     """The type in which the first two operands are multiplied: the wider one, floats before integers."""
     inputs = [dtype for position, _, dtype in operands if position in (0, 1) and dtype in DTYPES]
     return max(inputs, key=lambda name: (DTYPES[name].is_float, SIZES[name]), default=otherwise)
-
-
-def _shape(text: str) -> list[int]:
-    return [int(length) for length in text.split("x") if length.isdigit()]

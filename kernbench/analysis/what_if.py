@@ -206,7 +206,9 @@ class PathEstimator:
         """Whether a step becomes shorter as its location becomes faster."""
         if step.cause == "queue":
             # At the first hop, a transfer waits for a DMA engine where there are any.
-            return step.hop > 0 or (step.hop == 0 and not self._has_dma(step.location))
+            there = step.location in self.graph
+            has_dma = there and component_kind(self.graph.node(step.location)).has_dma
+            return step.hop > 0 or (step.hop == 0 and not has_dma)
         return step.transaction >= 0 or step.cause in ("compute", "component")
 
     def _speed(self, step: Step, after: ZeroLoadModel, factors: Mapping[str, float]) -> float:
@@ -217,9 +219,6 @@ class PathEstimator:
             return factors.get(step.location, 1.0)
         before = self._before.tcm_gbs(passed.location, passed.over)
         return after.tcm_gbs(passed.location, passed.over) / before
-
-    def _has_dma(self, location: str) -> bool:
-        return location in self.graph and component_kind(self.graph.node(location)).has_dma
 
     def _scheduling(self, step: Step, after: Step | None) -> float:
         """ns of a kernel's dispatch of a command that PE_SCHEDULER needs to forward it."""

@@ -17,6 +17,8 @@ from kernbench.hints import did_you_mean, suggestion
 from kernbench.written_files import writing
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from kernbench.api.run_trace import RunTrace
 
 PathLike = str | os.PathLike[str]
@@ -123,7 +125,6 @@ def _graph(
 def _tables(run: RunTrace, folder: PathLike, chosen: ChosenWindow, *, form: str) -> list[str]:
     """A file for each table, ``Op.csv``, ``Hop.csv`` and so on, and ``run.json``."""
     from kernbench.analysis.window_tables import tables_within
-    from kernbench.report.tables import WRITERS
 
     window = run.window(chosen)
     whole = window.spans == ((0.0, run.sim_ns),)
@@ -133,10 +134,20 @@ def _tables(run: RunTrace, folder: PathLike, chosen: ChosenWindow, *, form: str)
         raise UsageError(f"'{into}' is a file; name a folder for the {len(tables)} tables")
     files = []
     for name, table in tables.items():
-        files += write_file(into / f"{name}.{form}", partial(WRITERS[form], table))
+        files += write_file(into / f"{name}.{form}", partial(_table, table, form))
     about = {**run.properties, "window": {"name": window.name, "spans": window.spans}}
     text = json.dumps(about, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
     return [*files, *write_file(into / "run.json", lambda out: out.write(text.encode()))]
+
+
+def _table(table: pa.Table, form: str, out: BinaryIO) -> None:
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    if form == "csv":
+        pyarrow.csv.write_csv(table, out, pyarrow.csv.WriteOptions(quoting_style="needed"))
+    else:
+        pyarrow.parquet.write_table(table, out, compression="zstd")
 
 
 def _timeline(run: RunTrace, path: PathLike, chosen: ChosenWindow, **options: Any) -> list[str]:

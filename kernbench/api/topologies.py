@@ -337,26 +337,10 @@ def route(graph: PropertyGraph, src: str, dst: str, traffic: str | None = None) 
     if kind not in TRAFFIC:
         raise UsageError(f"traffic '{kind}' does not exist; use one of {', '.join(TRAFFIC)}")
     found = router_of(graph).route(start, end, Traffic(kind))
-    hops: list[dict[str, Any]] = [
-        {
-            "node": start,
-            "link": None,
-            "link_kind": None,
-            "bw_gbs": None,
-            "distance_mm": None,
-            "weight_mm": None,
-        }
-    ]
+    of_link = ("link", "link_kind", "bw_gbs", "distance_mm", "weight_mm")
+    hops: list[dict[str, Any]] = [{"node": start, **dict.fromkeys(of_link)}]
     for link in found.links:
         p = link.properties
-        hops.append(
-            {
-                "node": link.target,
-                "link": link.id,
-                "link_kind": p["kind"],
-                "bw_gbs": p["bw_gbs"],
-                "distance_mm": p["distance_mm"],
-                "weight_mm": p["routing_weight"],
-            }
-        )
+        figures = (link.id, p["kind"], p["bw_gbs"], p["distance_mm"], p["routing_weight"])
+        hops.append({"node": link.target, **dict(zip(of_link, figures, strict=True))})
     return {"src": start, "dst": end, "traffic": kind, "weight_mm": found.weight, "hops": hops}

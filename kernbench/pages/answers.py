@@ -20,7 +20,7 @@ from kernbench.pages.times import time_line
 from kernbench.pgraph import GraphStore, Result
 from kernbench.report.cells import plain
 from kernbench.screens import SCREENS, Screen, comparison, overview, runs, schema, source
-from kernbench.screens import questions as screen
+from kernbench.screens import asked as screen
 from kernbench.screens.windows import windows
 
 Params = Mapping[str, Any]

@@ -91,13 +91,14 @@ def machine_use(
     )
     columns = _columns(drawn, names)
     frames = {key: shares_over_time[:, at].max(axis=1) for key, at in columns.items()}
-    most = {key: max(float(values.max()), _share(whole, key)) for key, values in frames.items()}
+    shown = {**whole.boxes, **whole.wires}
+    most = {key: max(float(values.max()), shown.get(key, 0.0)) for key, values in frames.items()}
     room = notes_by_id(drawn, _as_overlay(drawn, most))
     return {
         "window": chosen.name,
         "ns": chosen.ns,
         "edges": [round(float(edge), 3) for edge in edges],
-        "whole": {key: _digits(share) for key, share in {**whole.boxes, **whole.wires}.items()},
+        "whole": {key: _digits(share) for key, share in shown.items()},
         "frames": {
             key: [_digits(float(share)) for share in values]
             for key, values in frames.items()
@@ -125,10 +126,6 @@ def _columns(view: View, names: list[str]) -> dict[str, NDArray[np.int64]]:
 def _busiest(names: list[str], shares: Mapping[str, float]) -> list[list[Any]]:
     order = sorted(names, key=lambda name: (-round(shares.get(name, 0.0), 9), name))
     return [[name, _digits(shares.get(name, 0.0))] for name in order[:_BUSIEST]]
-
-
-def _share(found: Overlay, key: str) -> float:
-    return max(found.boxes.get(key, 0.0), found.wires.get(key, 0.0))
 
 
 def _as_overlay(view: View, shares: Mapping[str, float]) -> Overlay:

@@ -41,7 +41,11 @@ class Waits:
         self._mixed = router.one_way and not router.own_back
         """Answers go the way back, but where a link of it is one-way."""
         self._facts: dict[str, tuple[bool, str, Channel | None, Channel | None, bool]] = {}
-        whole = {node.id for node in graph.nodes() if _takes_whole(node)}
+        whole = {
+            node.id
+            for node in graph.nodes()
+            if component_kind(node).passage is Passage.MESSAGES and not node.properties.get("cut_through")
+        }
         for link in graph.edges("LINK"):
             part, ring = parts[link.id]
             halves = ((link.id, 0), (link.id, 1)) if link.id in limited else (None, None)
@@ -199,7 +203,3 @@ def _place(node: Node) -> tuple[int, int, int]:
     """What stands at one router comes together: a PE with the HBM slice of its number."""
     p = node.properties
     return int(p["sip"]), int(p["cube"]), int(p.get("slice", p["pe"]))
-
-
-def _takes_whole(node: Node) -> bool:
-    return component_kind(node).passage is Passage.MESSAGES and not node.properties.get("cut_through")

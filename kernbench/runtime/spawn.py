@@ -29,7 +29,11 @@ class SpawnException(KernBenchError, RuntimeError):  # noqa: N818, the name of P
     """
 
     def __init__(self, errors: Mapping[int, BaseException], ranks: int) -> None:
-        causes = {rank: error for rank, error in errors.items() if not _followed(error)}
+        causes = {  # without those that came of the failure of a kernel at the other end of a queue
+            rank: error
+            for rank, error in errors.items()
+            if not any(isinstance(one, StarvedError) for one in (error, error.__cause__))
+        }
         self.errors = dict(sorted((causes or errors).items()))
         lines = [f"rank {rank} of {ranks} {_raised(error)}" for rank, error in self.errors.items()]
         different = list(dict.fromkeys(line.partition(" of ")[2] for line in lines))
@@ -38,11 +42,6 @@ class SpawnException(KernBenchError, RuntimeError):  # noqa: N818, the name of P
             super().__init__(f"ranks {numbers} of {different[0]}")
         else:
             super().__init__("; ".join(lines))
-
-
-def _followed(error: BaseException) -> bool:
-    """Whether the error came of the failure of a kernel at the other end of a queue."""
-    return isinstance(error, StarvedError) or isinstance(error.__cause__, StarvedError)
 
 
 def _raised(error: BaseException) -> str:

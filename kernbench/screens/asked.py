@@ -1,18 +1,24 @@
-"""Tabs that are answers of questions, a table each."""
+"""Answers to questions on every screen, and the tabs that are such answers, a table each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.api import asking
 from kernbench.api.result import Run
-from kernbench.report.content import Content, Grid
-from kernbench.screens.questions import columns
+from kernbench.report.content import Column, Content, Grid, column
 
+EMPTY = "no matching rows in this run"
 ALL = 1 << 40
 """A limit that no table reaches."""
+
+
+def columns(question: Mapping[str, Any], names: Sequence[str]) -> list[Column]:
+    """The columns of these names, with what :func:`kernbench.question` says of them."""
+    known = {one["name"]: Column(one["name"], one["unit"]) for one in question["returns"]}
+    return [known.get(name) or column(name) for name in names]
 
 
 class Asked(NamedTuple):

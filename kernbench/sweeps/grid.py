@@ -118,8 +118,10 @@ def grid(
     found: list[GridPoint] = []
     for own in points if points is not None else ({},):
         here = own.get("topology")
+        if here is not None and not isinstance(here, list | tuple):
+            here = [here]
         for point in _combinations(
-            topologies if here is None else _list(here),
+            topologies if here is None else here,
             {**(params or {}), **(own.get("set") or {}), **(own.get("params") or {})},
             {**(topo or {}), **(own.get("topo") or {})},
         ):
@@ -129,10 +131,6 @@ def grid(
     if not found:
         raise UsageError("a sweep without points; give at least one")
     return found
-
-
-def _list(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, list | tuple) else [value]
 
 
 def _combinations(

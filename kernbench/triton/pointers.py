@@ -67,7 +67,8 @@ class Ptr:
         return self._moved(by, -1)
 
     def __getitem__(self, key: Any) -> Ptr:
-        if any(data_of(one) is not None or isinstance(one, TensorHandle) for one in _listed(key)):
+        keys = key if isinstance(key, tuple) else (key,)
+        if any(data_of(one) is not None or isinstance(one, TensorHandle) for one in keys):
             raise KernelError(f"pointer '{self.base.name}' is not indexed: tl.load(pointer + offsets)")
         return Ptr(self.base, np.asarray(self.at)[key], self._tl)
 
@@ -76,10 +77,6 @@ class Ptr:
 
     def __repr__(self) -> str:
         return f"<pointer '{self.base.name}' {self.shape}>"
-
-
-def _listed(key: Any) -> tuple[Any, ...]:
-    return key if isinstance(key, tuple) else (key,)
 
 
 class BlockPtr:

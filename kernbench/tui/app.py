@@ -20,11 +20,10 @@ from kernbench.errors import KernBenchError
 from kernbench.report.targets import Target
 from kernbench.screens.windows import windows
 from kernbench.tui.models.browser import Browser
-from kernbench.tui.models.compare_page import compare_page
 from kernbench.tui.models.entity_pages import launch_page, operation_page, transaction_page
 from kernbench.tui.models.pages import Page
 from kernbench.tui.models.resource_page import resource_page
-from kernbench.tui.models.run_page import run_page, source_page
+from kernbench.tui.models.run_page import compare_page, run_page, source_page
 from kernbench.tui.models.watch import Watched
 from kernbench.tui.screens.base import BrowserScreen
 from kernbench.tui.screens.choose import Line

@@ -41,7 +41,8 @@ def cycles(case: Case) -> float:
     """Cycles that a trace takes, to the end of its last barrier."""
     trace = _traces()[case["trace"]]
     # Where nothing follows a barrier it does not matter how long it takes.
-    return _replay(case["trace"], case["loop"] == "closed" and _goes_on(trace)) - KERNEL_END
+    goes_on = any(event.type.endswith(END) for events in trace.values() for event in events[:-1])
+    return _replay(case["trace"], case["loop"] == "closed" and goes_on) - KERNEL_END
 
 
 def mean_error(case: Case) -> float:
@@ -62,8 +63,3 @@ def _traces() -> dict[str, Trace]:
 @cache
 def _replay(name: str, closed: bool) -> float:
     return replay(wormhole.machine(), _CHIP, _traces()[name], closed=closed)
-
-
-def _goes_on(trace: Trace) -> bool:
-    """Whether any processor does something behind a barrier."""
-    return any(event.type.endswith(END) for events in trace.values() for event in events[:-1])

@@ -36,7 +36,10 @@ class Guard:
 
     def __init__(self, address: str) -> None:
         self.loopback = ipaddress.ip_address(address).is_loopback
-        self.own = {*_LOCAL} if self.loopback else {*_LOCAL, address, *_own_names()}
+        self.own = {*_LOCAL}
+        if not self.loopback:
+            names = (socket.gethostname(), socket.getfqdn())
+            self.own |= {address, *(name.lower() for name in names if name)}
 
     def refusal(self, headers: Mapping[str, str], *, page: bool) -> str:
         """Why a request is not answered; empty where it is.
@@ -71,7 +74,3 @@ def _name(host: str) -> str:
     """Without the port and without brackets, in small letters; empty where it is malformed."""
     found = _HOST.fullmatch(host)
     return (found[1] or found[2]).lower() if found else ""
-
-
-def _own_names() -> set[str]:
-    return {name.lower() for name in (socket.gethostname(), socket.getfqdn()) if name}

@@ -19,7 +19,6 @@ from kernbench.report.targets import Target
 from kernbench.screens import runs
 from kernbench.screens.windows import windows
 from kernbench.tui.models.browser import Browser
-from kernbench.tui.models.compare_page import compare_page
 from kernbench.tui.models.cypher import ask, complete
 from kernbench.tui.models.entity_pages import launch_page, operation_page, transaction_page
 from kernbench.tui.models.machine import MachineTree
@@ -27,7 +26,7 @@ from kernbench.tui.models.mesh import cube_map, sip_map
 from kernbench.tui.models.pages import Page, TabSection
 from kernbench.tui.models.questions import answer, form, questions_table
 from kernbench.tui.models.resource_page import resource_page, shares_of
-from kernbench.tui.models.run_page import run_page
+from kernbench.tui.models.run_page import compare_page, run_page
 from kernbench.tui.models.screen_table import grid_table
 from kernbench.tui.models.table import ShownTable
 

@@ -17,8 +17,7 @@ from kernbench.analysis.time_lines import lanes
 from kernbench.api.pictures import diagram_frames
 from kernbench.api.stores import borrowed
 from kernbench.errors import UsageError
-from kernbench.report.timeline.model import merge, shares
-from kernbench.report.timeline.ticks import ticks
+from kernbench.report.timeline.model import merge, shares, ticks
 
 SMALL = {"system.sips": 1, "sip.cube_mesh.w": 2, "sip.cube_mesh.h": 1}
 SVG = "{http://www.w3.org/2000/svg}"

@@ -178,7 +178,7 @@ def _print_folded(
     ask: Callable[[Mapping[str, Any]], Result], values: Mapping[str, str], question: dict[str, Any]
 ) -> None:
     """A table whose rows are folded before they are cut to the question's ``limit``."""
-    from kernbench.screens import questions as screen
+    from kernbench.screens import asked as screen
 
     names, rows, notes = ask_folded(ask, values, question)
     print_table(screen.columns(question, names), rows)

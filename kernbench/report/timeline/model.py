@@ -161,3 +161,16 @@ def merge(begin: Floats, end: Floats) -> tuple[Floats, Floats]:
     first = np.concatenate([[True], begin[1:] > end[:-1]])
     last = np.concatenate([first[1:], [True]])
     return begin[first], end[last]
+
+
+def ticks(ns: float, most: int) -> list[float]:
+    """Multiples of 1, 2 or 5 times a power of ten from 0 to ``ns``, at most ``most`` and 0."""
+    if ns <= 0:
+        return [0.0]
+    step = next(
+        digit * 10.0**power
+        for power in range(-6, 15)
+        for digit in (1, 2, 5)
+        if ns / (digit * 10.0**power) <= most
+    )
+    return [number * step for number in range(int(ns / step + 1e-9) + 1)]

@@ -58,14 +58,12 @@ def time_line(
         links, more = machine.crossed()
         rest += more
     launched = select(info, ALL) if info["launches"] else None
-    inside = launched is not None and all(_within(span, launched.spans) for span in window.spans)
+    inside = launched is not None and all(
+        any(first <= begin and stop <= last for first, last in launched.spans) for begin, stop in window.spans
+    )
     setup_ns = float(info["sim_ns"]) - launched.ns if launched is not None and inside else 0.0
     title = f"{info['bench']} on {info['topology_name']}, {window.name}"
     return TimeLine(title, start, end - start, (*host, *pes, *links), rest, setup_ns)
-
-
-def _within(span: tuple[float, float], spans: Sequence[tuple[float, float]]) -> bool:
-    return any(first <= span[0] and span[1] <= last for first, last in spans)
 
 
 class _Rows:

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from xml.sax.saxutils import escape, quoteattr
 
 from kernbench.report.colours import INK, PAPER
-from kernbench.report.timeline.model import CATEGORIES, NAMES, WAITING, TimeLine, TimelineRow, merge
-from kernbench.report.timeline.ticks import ticks
+from kernbench.report.timeline.model import CATEGORIES, NAMES, WAITING, TimeLine, TimelineRow, merge, ticks
 from kernbench.report.views.text import LINE, SIZE, width
 
 _MARGIN = 20.0

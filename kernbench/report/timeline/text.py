@@ -6,8 +6,7 @@ import textwrap
 
 import numpy as np
 
-from kernbench.report.timeline.model import TimeLine, TimelineRow
-from kernbench.report.timeline.ticks import ticks
+from kernbench.report.timeline.model import TimeLine, TimelineRow, ticks
 
 _BARS = " ▁▂▃▄▅▆▇█"
 _PLAIN = " .:-=+*%#"
@@ -32,7 +31,9 @@ def text(line: TimeLine, width: int, *, plain: bool = False) -> str:
     for group, head, alone in zip(line.groups, heads, single, strict=True):
         out.append(head)
         for row in group.rows:
-            label = "" if alone else _short(row.label, names - 2)
+            label, wide = "" if alone else row.label, names - 2
+            if len(label) > wide:
+                label = "..." + label[len(label) - wide + 3 :]
             bar = _bar(row, edges, steps, dot)
             out.append(f"{'  ' + label:<{names}}|{bar}|{row.occupancy:>6.1%}".rstrip())
     waits = (
@@ -63,7 +64,3 @@ def _axis(ns: float, names: int, cells: int) -> list[str]:
             marks[at] = "|"
     scale = "".join(numbers)[: cells + 8].rstrip()
     return [f"{'ns':>{names - 1}}  {scale}".rstrip(), f"{'':{names}} {''.join(marks)}".rstrip()]
-
-
-def _short(label: str, width: int) -> str:
-    return label if len(label) <= width else "..." + label[len(label) - width + 3 :]

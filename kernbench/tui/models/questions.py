@@ -12,7 +12,7 @@ from kernbench.api import asking
 from kernbench.api.asking import filled_in, names_by_default
 from kernbench.api.folding import told
 from kernbench.report.content import columns_of
-from kernbench.screens import questions as screen
+from kernbench.screens import asked as screen
 from kernbench.tui.models.table import ShownTable
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""One run: launches, where its time went, resources, waits, critical path, transactions, operations."""
+"""One run: launches, where its time went, resources, waits and so on; and two runs side by side."""
 
 from __future__ import annotations
 
@@ -9,18 +9,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.api.comparing import compare
 from kernbench.api.open_runs import OpenRun
 from kernbench.report.content import columns_of
 from kernbench.report.targets import Target
-from kernbench.screens import SCREENS, Screen, overview, source
+from kernbench.screens import SCREENS, Screen, comparison, overview, source
 from kernbench.tui.models.pages import Page, TabSection
-from kernbench.tui.models.screen_table import table_of
+from kernbench.tui.models.screen_table import grid_table, table_of
 from kernbench.tui.models.table import ShownTable
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from kernbench.pgraph import GraphStore
 
+_RESOURCES = 1000
+"""Most that a comparison lists."""
 _FACTS = ("bench", "parameters", "topology", "latency", "verified", "status", "window")
 """What a run's page says above its tabs."""
 _ROWS = (("transactions", "Transactions", "Txns"), ("operations", "Operations", "Ops"))
@@ -51,6 +55,14 @@ def run_page(opened: OpenRun, window: ChosenWindow) -> Page:
             sections += [TabSection(title, own[key], short) for key, title, short in _ROWS]
     itself = Target("run", run.id)
     return Page(f"run {run.id}", facts, sections, itself, run.id, source.file_of(run), _steps_of)
+
+
+def compare_page(store: GraphStore, before: str, after: str) -> Page:
+    """The comparison; runs of different benches are compared as well. Rows lead into the later run."""
+    found = comparison.content(compare(before, after, store, top=_RESOURCES, any_bench=True))
+    facts = [*found.facts, *(("note", line) for line in found.wrong)]
+    sections = [TabSection(grid.heading, partial(grid_table, grid)) for grid in found.grids]
+    return Page("comparison", facts, sections, None, after)
 
 
 def source_page(opened: OpenRun, line: str, window: ChosenWindow) -> Page:
