@@ -17,28 +17,13 @@ import kernbench as kb
 from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.api.open_runs import OpenRun
 from kernbench.pages.machine import machine_use
-from kernbench.screens import roofline
+from tests.web.views import VIEWS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 pytestmark = pytest.mark.slow
 
-VIEWS = {
-    "overview": "Busiest parts",
-    "advice": "Savings are estimates from the critical path",
-    "topology": "Utilisation: the share of what a link or part could have done",
-    "timeline": "time 0 is",
-    "path": "the chain of work and waiting",
-    "waits": "Which transactions waited for which others",
-    "memory": "TCM over time",
-    "energy": "its launches took",
-    "roofline": roofline.NOTE,
-    "questions": "Choose a question",
-    "cypher": "Read-only",
-    "compare": "Configured differently",
-    "runs": "qkv-gemm",
-}
 ROOT = Path(__file__).resolve().parents[2]
 SIZES = {"phone": (360, 740), "desk": (1400, 900), "wall": (1920, 1080)}
 
