@@ -169,8 +169,11 @@ class Ledger:
         del self.in_flight[transaction.id]
         for transaction_done in self.when_ended:
             transaction_done(transaction)
-        if transaction.on_done is not None:
-            transaction.on_done(transaction)
+        done = transaction.on_done
+        if done is not None:
+            # Servers remember transactions for long, and are not to keep what asked for them.
+            transaction.on_done = transaction.on_served = None
+            done(transaction)
 
     def report(self, op: Op) -> None:
         """Record ``op``, which a component has executed."""

@@ -11,10 +11,12 @@ import pytest
 
 from kernbench import collector
 from kernbench.benches import resolve
+from kernbench.components.dma import Job
 from kernbench.machine.machine import Machine
 from kernbench.runtime import run_bench
 from tests.compiled import compiled
 from tests.queue_runs import PAIR
+from tests.small_contexts import ALL, copy_kernel, make
 
 PASSING = {
     *("Op", "Operand", "Job", "Requests", "Token", "Transaction"),
@@ -76,6 +78,19 @@ def test_what_a_run_has_finished_with_is_gone_without_a_collection(name: str, gi
             gc.enable()
     run.raise_for_error()
     assert not found
+
+
+def test_who_remembers_a_transaction_does_not_keep_what_asked_for_it() -> None:
+    """Servers know who used them last; the job of each would keep its operation, operands and regions."""
+
+    def jobs() -> int:
+        return sum(isinstance(one, Job) for one in gc.get_objects())
+
+    torch, before = make(verify=False), jobs()
+    src, dst = (torch.zeros(8, 8, dp=ALL) for _ in range(2))
+    torch.launch("copy", copy_kernel, src, dst)
+    assert dst.numpy().shape == (8, 8)
+    assert jobs() <= before
 
 
 def test_within_a_pause_nothing_is_collected_and_the_setting_stays() -> None:
