@@ -12,7 +12,7 @@ import logging
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from kernbench_graph.errors import RunNotFoundError, StoreError
 from kernbench_graph.query.limits import check_rows
@@ -29,6 +29,17 @@ if TYPE_CHECKING:
 QUERY_TIMEOUT_S = 60.0
 """How long a query may run before it is stopped, unless the caller says otherwise."""
 _log = logging.getLogger(__name__)
+
+
+class Asked(NamedTuple):
+    """A query; see :meth:`GraphStore.query`."""
+
+    cypher: str
+    params: Mapping[str, Any]
+    run: str | None
+    timeout_s: float
+    engine: str | None
+    proved: bool
 
 
 class GraphStore(ABC):
@@ -240,25 +251,17 @@ class GraphStore(ABC):
             QueryCancelledError: it was cancelled, through :attr:`queries` or because its asker has gone away.
             RunNotFoundError: there is no such run.
         """
+        asked = Asked(cypher, params or {}, run, timeout_s, engine, proved)
 
         def answer() -> Result:
-            found = self._answer(cypher, params, run, timeout_s, engine, proved=proved)
+            found = self._answer(asked)
             check_rows(len(found.rows), len(found.columns))
             return found
 
         return self.queries.ask(cypher, run, timeout_s, answer)
 
     @abstractmethod
-    def _answer(
-        self,
-        cypher: str,
-        params: Mapping[str, Any] | None,
-        run: str | None,
-        timeout_s: float,
-        engine: str | None,
-        *,
-        proved: bool,
-    ) -> Result:
+    def _answer(self, asked: Asked) -> Result:
         """The answer to a query, in a thread of its own (:mod:`kernbench_graph.running`)."""
 
     def close(self) -> None:

@@ -114,12 +114,12 @@ def _graph(
     run: RunTrace, path: PathLike, chosen: ChosenWindow, names: Sequence[str] = (), *, form: str
 ) -> list[str]:
     """Nodes have their ``id`` of the store and ``labels``, joined by colons; edges ``relationship``."""
-    from kernbench.report.graph_files import WRITERS, plain
+    from kernbench.report.graph_files import write
 
     if Path(path).suffix.lower() != f".{form}":
         raise UsageError(f"'{os.fspath(path)}' does not end in .{form}; give it that ending")
-    graph = plain(run.subgraph(*names, launch=chosen))
-    return write_file(path, lambda out: WRITERS[form](graph, out))
+    graph = run.subgraph(*names, launch=chosen)
+    return write_file(path, lambda out: write(graph, form, out))
 
 
 def _tables(run: RunTrace, folder: PathLike, chosen: ChosenWindow, *, form: str) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 if TYPE_CHECKING:
@@ -35,28 +34,15 @@ def plain(graph: nx.MultiDiGraph[Any]) -> nx.MultiDiGraph[str]:
     return found
 
 
-def _graphml(graph: nx.MultiDiGraph[str], out: BinaryIO) -> None:
+def write(graph: nx.MultiDiGraph[Any], form: str, out: BinaryIO) -> None:
+    """Write :func:`plain` of a graph as ``graphml``, ``gexf`` or ``json``, networkx's node-link format."""
     import networkx as nx
 
-    nx.write_graphml(graph, out)
-
-
-def _gexf(graph: nx.MultiDiGraph[str], out: BinaryIO) -> None:
-    import networkx as nx
-
-    nx.write_gexf(graph, out)
-
-
-def _json(graph: nx.MultiDiGraph[str], out: BinaryIO) -> None:
-    import networkx as nx
-
-    data = nx.node_link_data(graph, edges="links")
-    out.write((json.dumps(data, ensure_ascii=False, allow_nan=False) + "\n").encode())
-
-
-WRITERS: dict[str, Callable[[nx.MultiDiGraph[str], BinaryIO], None]] = {
-    "graphml": _graphml,
-    "gexf": _gexf,
-    "json": _json,
-}
-"""Format -> what writes a plain graph; ``json`` is networkx's node-link format."""
+    found = plain(graph)
+    if form == "json":
+        data = nx.node_link_data(found, edges="links")
+        out.write((json.dumps(data, ensure_ascii=False, allow_nan=False) + "\n").encode())
+    elif form == "graphml":
+        nx.write_graphml(found, out)
+    else:
+        nx.write_gexf(found, out)

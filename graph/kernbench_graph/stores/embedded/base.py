@@ -8,9 +8,8 @@ many shapes wrongly, answers the shipped texts that are proved on it, and others
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from kernbench_graph import running
 from kernbench_graph.errors import QueryError, StoreError, UnknownNameError
@@ -21,6 +20,7 @@ from kernbench_graph.query.plans import asked_for_plan
 from kernbench_graph.records import resolve_ref
 from kernbench_graph.result import Result
 from kernbench_graph.schema import SCHEMA
+from kernbench_graph.store import Asked
 from kernbench_graph.stores.arcade.messages import refuse_profile
 from kernbench_graph.stores.arcade.process import ArcadeEndedError
 from kernbench_graph.stores.embedded.cache import Database
@@ -62,28 +62,19 @@ class LocalStore(RunGraphs):
             if some:
                 self._database(frozenset[str]().union(*some), (self.resolve(run),), engine)
 
-    def _answer(
-        self,
-        cypher: str,
-        params: Mapping[str, Any] | None,
-        run: str | None,
-        timeout_s: float,
-        engine: str | None,
-        *,
-        proved: bool,
-    ) -> Result:
+    def _answer(self, asked: Asked) -> Result:
         """Ask Cypher of one run's graph, or of the history when ``run`` is None.
 
         ``EXPLAIN`` before the query gives its plan as rows; so does ``PROFILE``, with what was counted, where
         the engine can.
         """
-        word, cypher = asked_for_plan(cypher)
+        word, cypher = asked_for_plan(asked.cypher)
         check_read_only(cypher)
-        values = dict(params or {})
-        chosen = self._chosen(engine)
+        values, run = dict(asked.params), asked.run
+        chosen = self._chosen(asked.engine)
         if chosen == ARCADE:
             refuse_profile(word)  # before a graph is built
-        asked = dialect(cypher, values) if chosen == LADYBUG and not proved else cypher
+        text = dialect(cypher, values) if chosen == LADYBUG and not asked.proved else cypher
         runs: tuple[str, ...] = ()
         if run is None:
             check_history(cypher)
@@ -92,7 +83,7 @@ class LocalStore(RunGraphs):
             values.setdefault("run", run)
             self._check_computed(cypher)
             runs = tuple(dict.fromkeys(named_runs(cypher, run, values, self._is_kept).values()))
-        names = looked_at(asked)
+        names = looked_at(text)
         crashes = 0
         try:
             while True:
@@ -100,7 +91,7 @@ class LocalStore(RunGraphs):
                 database = None
                 try:
                     database = self._database(names, runs, chosen)
-                    result = database.query(f"{word} {asked}" if word else asked, values, timeout_s)
+                    result = database.query(f"{word} {text}" if word else text, values, asked.timeout_s)
                 except ArcadeEndedError:
                     crashes += 1
                     if crashes > 1:  # once is an accident of a pre-release, twice is this query

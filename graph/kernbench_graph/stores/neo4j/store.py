@@ -24,7 +24,7 @@ from kernbench_graph.records import RunRecord, TopologyRecord, check_id, resolve
 from kernbench_graph.result import Result
 from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION
 from kernbench_graph.schema_worked_out import FACTS_VERSION
-from kernbench_graph.store import GraphStore, taken
+from kernbench_graph.store import Asked, GraphStore, taken
 from kernbench_graph.stores.neo4j import ddl, files, reading, topologies
 from kernbench_graph.stores.neo4j.additions import InServer
 from kernbench_graph.stores.neo4j.catalogue import Catalogue, KeptEntry, Pushed, run_info
@@ -174,55 +174,47 @@ class Neo4jStore(GraphStore):
         tables = self._tables(key, lambda: files.FetchedTables("topology", fetch))
         return files.topology_record(data, tables)
 
-    def _answer(
-        self,
-        cypher: str,
-        params: Mapping[str, Any] | None,
-        run: str | None,
-        timeout_s: float,
-        engine: str | None,
-        *,
-        proved: bool,
-    ) -> Result:
+    def _answer(self, asked: Asked) -> Result:
         """Ask Cypher, of a run by its ``$run``, or of the history when ``run`` is None.
 
         ``QueryError`` for a text that may reach other runs than those that it names, all of which the server
         would show it, and for one that asks for what a run was not pushed with.
         """
         self._check_open()
+        cypher, params, run, timeout_s, engine, proved = asked
         if engine not in (None, *self.engines):
             raise QueryError(f"store '{self.url}' has no engine '{engine}'; leave the engine out")
         shown, text = reading.split(cypher)
         refuse_dates(text)
         if run is None:
             check_history(text)
-            values = bound(text, params or {})
+            values = bound(text, params)
             query = self._plan(shown, text, values, timeout_s, proved)
             if self._needs_more(query):
                 self._check_pushed(query, self._catalogue.pushed(values.values()))
             return self._rows(query, values, timeout_s)
         # One look for all runs that the text may name: a transaction takes as long as many an answer.
-        pushed = self._catalogue.pushed([run, *(params or {}).values()])
-        asked = run if run in pushed else self.resolve(run)
-        values = bound(text, {"run": asked, **(params or {})})
+        pushed = self._catalogue.pushed([run, *params.values()])
+        run = run if run in pushed else self.resolve(run)
+        values = bound(text, {"run": run, **params})
         query = self._plan(shown, text, values, timeout_s, proved)
-        if asked not in pushed:
-            pushed |= self._catalogue.pushed([asked])
-        if asked not in pushed:
-            raise self._unknown(asked)
+        if run not in pushed:
+            pushed |= self._catalogue.pushed([run])
+        if run not in pushed:
+            raise self._unknown(run)
         notes = self._check_pushed(query, pushed)
-        named = named_runs(text, asked, values, pushed.__contains__)
+        named = named_runs(text, run, values, pushed.__contains__)
         if not proved and query.reads_graph and (missed := not_reached(text, frozenset(named))):
             raise QueryError(f"the server has all runs in one graph, and {missed}")
-        if not proved and query.follows_anything and not query.names & ADDED and (more := self.added(asked)):
+        if not proved and query.follows_anything and not query.names & ADDED and (more := self.added(run)):
             raise QueryError(
-                f"a relationship without a type may lead to what was added to run '{asked}' since, such as "
+                f"a relationship without a type may lead to what was added to run '{run}' since, such as "
                 f"'{min(more)}'; give it a type"
             )
         result = self._rows(query, values, timeout_s)
         result = replace(result, notes=[*result.notes, *notes])
-        if self._token(asked) != pushed[asked].token:
-            raise self._unknown(asked)  # removed meanwhile: the rows may be some of them
+        if self._token(run) != pushed[run].token:
+            raise self._unknown(run)  # removed meanwhile: the rows may be some of them
         return result
 
     def _token(self, run_id: str) -> str:
