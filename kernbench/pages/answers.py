@@ -14,7 +14,7 @@ from kernbench.api.summary import ALL
 from kernbench.errors import UsageError
 from kernbench.hints import did_you_mean
 from kernbench.pages.graphs import graph
-from kernbench.pages.machine import machine, machine_use
+from kernbench.pages.machine import machine, machine_use, where_is
 from kernbench.pages.tables import content, grid_table, table
 from kernbench.pages.times import time_line
 from kernbench.pgraph import GraphStore, Result
@@ -77,7 +77,9 @@ def _overview(answers: Answers, params: Params) -> Any:
 def _machine(answers: Answers, params: Params) -> Any:
     opened = answers.run(params)
     of = str(params.get("of") or "") or None
-    view = str(params.get("view") or "cube")
+    view = str(params.get("view") or "")
+    if not view:
+        view, of = where_is(opened.graph, str(params.get("part") or ""))
     return {
         "picture": machine(opened.graph, view, of),
         "use": machine_use(opened.run, opened.graph, view, of, window_of(params)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.analysis.use_over_time import use_over_time
+from kernbench.api.pictures import diagram_views
 from kernbench.api.result import Run
 from kernbench.errors import UsageError
 from kernbench.hints import did_you_mean
@@ -19,6 +20,7 @@ from kernbench.report.colours import IDLE, STEPS, fill
 from kernbench.report.legend import legend, remarks
 from kernbench.report.percents import LEAST, notes_by_id
 from kernbench.report.views import VIEWS, Overlay, View, overlay
+from kernbench.report.views.facts import is_tray
 from kernbench.report.views.model import role
 
 BINS = 48
@@ -38,6 +40,8 @@ def machine(graph: PropertyGraph, view: str, of: str | None = None) -> dict[str,
     drawn = VIEWS[view](graph, of)
     return {
         "view": view,
+        "views": list(diagram_views(graph)),
+        "of": of or "",
         "topology": drawn.topology,
         "title": drawn.title,
         "facts": list(drawn.facts),
@@ -136,23 +140,35 @@ def _as_overlay(view: View, shares: Mapping[str, float]) -> Overlay:
     )
 
 
-_DEPTH = {"sip": 1, "cube": 2, "pe": 3}
+def where_is(graph: PropertyGraph, part: str) -> tuple[str, str | None]:
+    """The view that shows a component or link, and what it shows; a cube where ``part`` is empty."""
+    if not is_tray(graph):
+        return "system", next(_around(graph, part), None)
+    if not part:
+        return "cube", None
+    if part in graph and graph.node(part).properties["kind"] == "sip":
+        return "sip", part
+    return next(((_kind(graph, name), name) for name in _around(graph, part)), ("system", None))
+
+
+def _around(graph: PropertyGraph, part: str) -> Iterator[str]:
+    """What holds a component or link, from the inside out."""
+    name = part.partition("->")[0].rpartition(".")[0]
+    while name:
+        if name in graph:
+            yield name
+        name = name.rpartition(".")[0]
 
 
 def _instances(graph: PropertyGraph, view: str) -> list[str]:
-    """SIPs, cubes or PEs by name, in order of the machine; empty for the view of the whole."""
-    if view == "system":
-        return []
-    found: dict[str, None] = {}
-    for node in graph.nodes():
-        parts = node.id.split(".")
-        named = parts[: _DEPTH[view]]
-        if len(named) == _DEPTH[view] and all(
-            part.rstrip("0123456789") == want and part != want
-            for part, want in zip(named, ("sip", "cube", "pe"), strict=False)
-        ):
-            found[".".join(named)] = None
-    return list(found)
+    """SIPs, cubes or PEs by name, in order of the machine; of one that is not a tray of them its blocks."""
+    if is_tray(graph):
+        return [node.id for node in graph.nodes() if node.properties["kind"] == view]
+    return list(dict.fromkeys(name for node in graph.nodes() for name in [*_around(graph, node.id)][::-1]))
+
+
+def _kind(graph: PropertyGraph, name: str) -> str:
+    return str(graph.node(name).properties["kind"])
 
 
 def _point(value: float) -> float:

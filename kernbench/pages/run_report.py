@@ -11,7 +11,7 @@ from kernbench.api.advising import named_run
 from kernbench.api.asking import expect, library
 from kernbench.api.exporting import check_file, write_file
 from kernbench.api.open_runs import open_run
-from kernbench.api.pictures import DIAGRAM_VIEWS
+from kernbench.api.pictures import diagram_views
 from kernbench.api.result import Run
 from kernbench.api.stores import Store
 from kernbench.errors import KernBenchError, UsageError
@@ -96,7 +96,7 @@ def _answers(answers: Answers, params: dict[str, Any], against: str | None) -> I
     expect(wanted, params["run"], answers.store)
     yield "overview", answers.answer("overview", params)
     yield "timeline", answers.answer("timeline", {**params, "bars": _BARS})
-    for view in DIAGRAM_VIEWS:
+    for view in diagram_views(answers.run(params).graph):
         found = _or_why_not(answers, "machine", {**params, "view": view})
         yield f"machine?view={view}", found
         if "picture" not in found:

@@ -14,6 +14,8 @@ import pytest
 import kernbench as kb
 from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.api.open_runs import OpenRun
+from kernbench.api.stores import borrowed
+from kernbench.pages.answers import Answers
 from kernbench.screens import SCREENS
 from kernbench.tui.models.machine import MachineTree
 from kernbench.tui.models.resource_page import shares_of
@@ -91,16 +93,22 @@ def said(run: kb.Run, names: dict[str, str], out: Path) -> Iterator[tuple[str, s
     yield "timeline", usual(str(run.timeline()))
     run.export("chakra", out / "trace")
     yield "chakra", usual((out / "trace.0.et").read_bytes().decode("latin-1"))
-    for screen in SCREENS:
-        yield f"screen {screen.key}", usual(str(run.screen(screen.key)))
+    with borrowed(out / "store") as store:
+        page = Answers(store)
+        for part in ("", "{sip}0.{cube}1.{pe}0.pe_dma", "{sip}0.io", "host.cpu"):
+            shown = page.answer("machine", {"run": run.id, "part": part.format(**names)})
+            assert shown["use"]["whole"]
+            yield f"picture of {part}", usual(shown)
     opened = OpenRun(run)
     tree = MachineTree(opened, shares_of(opened, ChosenWindow()), "launch 0")
     for part in tree.parts(tree.root):
         yield f"map of {usual(part)}", usual(repr(tree.map(part)))
 
 
-def answers(run: kb.Run) -> Iterator[tuple[str, list[Any]]]:
-    """The questions about a run that need no parameter."""
+def answers(run: kb.Run) -> Iterator[tuple[str, object]]:
+    """The tabs, and the questions about a run that need no parameter."""
+    for screen in SCREENS:
+        yield f"tab {screen.key}", str(run.screen(screen.key)).replace(run.id, "RUN")
     for question in kb.questions():
         if question["scope"] == "run" and all(param["default"] is not None for param in question["params"]):
             yield question["name"], run.query(question["name"]).rows
@@ -109,14 +117,14 @@ def answers(run: kb.Run) -> Iterator[tuple[str, list[Any]]]:
 USUAL = {name: name for name in NAMES}
 
 
-def test_screens_timeline_traces_and_errors_have_own_names(tmp_path: Path) -> None:
+def test_pictures_timelines_traces_and_errors_have_own_names(tmp_path: Path) -> None:
     usual, own = (dict(said(run(tmp_path, names), names, tmp_path)) for names in (USUAL, NAMES))
     assert {name: text for name, text in own.items() if text != usual.get(name)} == {}
     assert usual.keys() == own.keys()
 
 
 @pytest.mark.slow
-def test_questions_answer_with_own_names(tmp_path: Path) -> None:
+def test_questions_and_tabs_answer_with_own_names(tmp_path: Path) -> None:
     usual, own = (
         {name: as_usual(rows, names) for name, rows in answers(run(tmp_path, names))}
         for names in (USUAL, NAMES)

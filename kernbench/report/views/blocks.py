@@ -47,10 +47,9 @@ def blocks_view(graph: PropertyGraph, of: str | None = None) -> View:
     joined = {frozenset((wire.a, wire.b)) for wire in wires}
     for name, (column, row) in _cells(list(groups), prefix, joined).items():
         nodes = groups[name]
-        single = nodes if len(nodes) == 1 else []
-        kind = str(nodes[0].properties["kind"]) if single else "cube"
+        kind = str(nodes[0].properties["kind"]) if len(nodes) == 1 else "cube"
         at = (column * step_x, row * step_y, step_x - gap, step_y - gap)
-        sheet.put(name, kind, at, labels[name], single, tip=f"{name}: {count_text(len(nodes), 'part')}")
+        sheet.put(name, kind, at, labels[name], nodes, tip=f"{name}: {count_text(len(nodes), 'part')}")
     for wire in wires:
         sheet.wire(wire)
     parts = count_text(sum(map(len, groups.values())), "part")

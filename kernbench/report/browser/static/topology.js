@@ -13,7 +13,7 @@ const LEAST_SIZE = [760, 420];
 // Labels are never smaller at first; on a small screen a part of the picture is seen, and `fit` shows all.
 const READABLE_PX = 11;
 
-// Which view shows a part of that name, and in which instance of it.
+// In a file: which view shows a part of that name, and in which instance of it. A server says it itself.
 function whereIs(name) {
   const at = name.split("->")[0].split(".");
   const within = at.filter((part) => /^(sip|cube|pe)\d+$/.test(part));
@@ -82,12 +82,16 @@ function strip(use, picture, edges) {
 }
 
 export async function topology(root, ctx) {
-  let shown = ctx.state.view || "cube", of = ctx.state.of || "";
   const part = ctx.state.part;
-  if (part && !ctx.state.view) [shown, of] = whereIs(part);
   const inside = (name) => ctx.source.has("machine", { view: shown, of: name });
+  let shown = ctx.state.view || "", of = ctx.state.of || "";
+  if (!shown && !ctx.source.live) {
+    [shown, of] = part ? whereIs(part) : ["cube", ""];
+    if (!inside("")) [shown, of] = ["system", ""];
+  }
   if (!inside(of)) of = "";
-  const { picture, use } = await ctx.get("machine", { view: shown, of });
+  const { picture, use } = await ctx.get("machine", shown ? { view: shown, of } : { part });
+  [shown, of] = [picture.view, picture.of];
   const bins = use.edges.length - 1;
   let frame = -1, coloured = true, playing = 0, chosen = "";
 
@@ -166,7 +170,8 @@ export async function topology(root, ctx) {
     put(clear(detail), h("h3", {}, chosen.replace("--", " – ")), h("p", { class: "lines" }, about(chosen)),
       busiest.length ? h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, `busiest in ${use.window}`), h("th", { scope: "col" }, "utilisation"))),
         h("tbody", {}, busiest.map(([name, share]) => h("tr", {}, h("td", {}, name), h("td", { class: "number" }, percent(share)))))) : h("p", { class: "faint" }, "not used in this run"),
-      busiest.length ? h("p", {}, h("a", { href: ctx.href("timeline", { find: busiest[0][0] }) }, "on the timeline")) : null);
+      busiest.length ? h("p", {}, h("a", { href: ctx.href("timeline", { find: busiest[0][0] }) }, "on the timeline")) : null,
+      chosen !== of && picture.instances.includes(chosen) && inside(chosen) ? h("p", {}, h("a", { href: ctx.href("topology", { view: shown, of: chosen }) }, "open it")) : null);
   }
 
   function middleOf(id) {
@@ -208,8 +213,8 @@ export async function topology(root, ctx) {
   const marks = h("div", { class: "marks" }, strip(use, picture, bins), slider);
   put(root,
     h("div", { class: "tools" },
-      choice("view", VIEWS, shown, (view) => ctx.go("topology", { view, of: "", part: "" })),
-      picture.instances.length ? select("which", [["", "all as one"], ...picture.instances.filter(inside).map((name) => [name, name])], of,
+      choice("view", VIEWS.filter(([view]) => picture.views.includes(view)), shown, (view) => ctx.go("topology", { view, of: "", part: "" })),
+      picture.instances.length ? select("which", [["", shown === "system" ? "the whole machine" : "all as one"], ...picture.instances.filter(inside).map((name) => [name, name])], of,
         (name) => ctx.go("topology", { view: shown, of: name, part: "" })) : null,
       h("label", { class: "field" }, h("span", {}, "find"), h("input", { type: "search", list: "parts", placeholder: "part or link",
         onchange: (event) => find(event.target.value) })), names,
