@@ -19,7 +19,7 @@ from kernbench.address.free_list import Block
 from kernbench.address.runs import meet, span
 from kernbench.kernels import arguments
 from kernbench.kernels.handles import TensorHandle
-from kernbench.kernels.issue import ValueOf, ValueSource, tl_call
+from kernbench.kernels.issue import ValueOf, tl_call
 from kernbench.kernels.tl import Language
 from kernbench.program.commands import (
     Ahead,
@@ -29,7 +29,6 @@ from kernbench.program.commands import (
     Cycles,
     Define,
     Load,
-    PeContext,
     Store,
     Wait,
 )
@@ -79,11 +78,9 @@ class AheadLanguage(Language):
     stages = 1
     """``num_stages`` of loops that do not say."""
 
-    def __init__(
-        self, kernel: str, pe: PeContext, send: Callable[[Command], None], data: ValueSource | None = None
-    ) -> None:
-        super().__init__(kernel, pe, send, data)
-        self._hand_over = send
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._hand_over = self._send
         self._send = self._issue_ahead
         self._scratch.wait = lambda: self._wait_for_oldest() or self._wait_for_posted()
         self._flights: dict[int, Flight] = {}

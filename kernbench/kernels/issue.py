@@ -161,7 +161,12 @@ class Issuer:
     """What a group of calls is called in the reference; empty for none."""
 
     def __init__(
-        self, kernel: str, pe: PeContext, send: Callable[[Command], None], data: ValueSource | None = None
+        self,
+        kernel: str,
+        pe: PeContext,
+        scratch: Scratch,
+        send: Callable[[Command], None],
+        data: ValueSource | None = None,
     ) -> None:
         self._kernel = kernel
         # Name of the ``tl`` call being made, for errors and deadlock reports.
@@ -178,7 +183,7 @@ class Issuer:
         self._races: RaceDetector | None = getattr(data, "races", None)
         begin = getattr(data, "kernel_begins", None)
         self._thread: Thread | None = begin(pe.launch, (pe.sip, pe.cube, pe.pe), pe.name) if begin else None
-        self._scratch = Scratch(pe.scratch_base, pe.scratch_bytes)
+        self._scratch = scratch
         # Whether a line of the user's own code can be above a call.
         self._has_lines = True
         # That of all operations where none can be.

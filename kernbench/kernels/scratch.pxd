@@ -5,8 +5,8 @@ cimport cython
 cdef class Scratch:
     cdef readonly object nbytes
     cdef FreeList _free_list
+    cdef object _cycles
     cdef public object wait
-    cdef public object cycles
 
     @cython.locals(size="long long")
     cpdef Block take(self, object nbytes)

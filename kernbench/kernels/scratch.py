@@ -22,15 +22,17 @@ class Cycles:
 
 
 class Scratch:
-    """Blocks in ``[base, base + nbytes)``, each in the smallest gap that fits; ``base`` is in the TCM."""
+    """Blocks in ``[base, base + nbytes)``, each in the smallest gap that fits; ``base`` is in the TCM.
 
-    def __init__(self, base: int, nbytes: int) -> None:
+    ``cycles``: what is known of its kernel, on whichever PE.
+    """
+
+    def __init__(self, base: int, nbytes: int, cycles: Cycles) -> None:
         self.nbytes = nbytes
         self._free_list = FreeList(nbytes, base, "scratch", smallest=True)
         self.wait: Callable[[], bool] = lambda: False
         """Waits until something that holds blocks is over; False when nothing is under way that does."""
-        self.cycles = Cycles()
-        """What is known of its kernel, on whichever PE."""
+        self._cycles = cycles
 
     @property
     def free_bytes(self) -> int:
@@ -44,9 +46,9 @@ class Scratch:
             try:
                 return self._free_list.take(size, ALIGNMENT)
             except AllocationError:
-                if self.cycles.possible:
+                if self._cycles.possible:
                     gc.collect()
-                    self.cycles.possible = self._free_list.largest_free >= size
+                    self._cycles.possible = self._free_list.largest_free >= size
             while self._free_list.largest_free < size and self.wait():
                 pass
             if self._free_list.largest_free < size:

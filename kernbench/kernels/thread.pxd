@@ -1,7 +1,7 @@
 from kernbench.program.computing cimport Compute
 
 cdef class KernelThread:
-    cdef object _binding, _args, _kwargs, _pe, _misused, _waits_for
+    cdef object _binding, _args, _kwargs, _pe, _misused, _waits_for, _scratch
     cdef readonly object _tl, _greenlet
     cdef object _interrupted_at
     cdef bint _closing

@@ -16,6 +16,7 @@ from kernbench.kernels.binding import Binding, name_of
 from kernbench.kernels.issue import ValueSource
 from kernbench.kernels.pointer import Pointer, TensorArg
 from kernbench.kernels.residents import Residents, shares
+from kernbench.kernels.scratch import Scratch
 from kernbench.kernels.tl import Language
 from kernbench.program.commands import Command, Completion, PeContext, Wait
 from kernbench.user_code import ends, line_of, line_within, raised_at
@@ -107,10 +108,10 @@ class KernelThread:
         self._kwargs = kwargs
         usual = AheadLanguage if pe.run_ahead else Language
         language: type[Language] = getattr(binding.function, "language", usual)
-        self._tl = language(binding.name, pe, self._issue, data)
+        self._scratch = Scratch(pe.scratch_base, pe.scratch_bytes, binding.cycles)
+        self._tl = language(binding.name, pe, self._scratch, self._issue, data)
         self._tl._has_lines = binding.has_lines(args, kwargs)
         self._tl._line = line
-        self._tl._scratch.cycles = binding.cycles
         self._pe = pe
         self._closing = False
         self._ident = threading.get_ident()
@@ -123,7 +124,7 @@ class KernelThread:
     @property
     def free_bytes(self) -> int:
         """Bytes of its scratch that nothing is kept in."""
-        return self._tl._scratch.free_bytes
+        return self._scratch.free_bytes
 
     @property
     def in_loop(self) -> bool:

@@ -24,6 +24,7 @@ from kernbench.kernels.issue import ValueSource, tl_call
 from kernbench.kernels.math_calls import MathCalls
 from kernbench.kernels.pointer import Pointer
 from kernbench.kernels.products import ProductCalls
+from kernbench.kernels.scratch import Scratch
 from kernbench.kernels.triton_names import unknown
 from kernbench.kernels.views import ViewCalls
 from kernbench.program.commands import Command, Cycles, PeContext, Wait
@@ -47,8 +48,9 @@ class Language(AtomicCalls, CompositeCalls, ProductCalls, MathCalls, ViewCalls):
     A new call is a file of its own, with its class among the bases and its meaning under
     :func:`kernbench.replay.semantics.means`.
 
-    ``kernel`` is the kernel's name, ``pe`` the PE, ``send`` forwards a command to it and returns when
-    the kernel may go on, ``data`` knows the values of loads (``None``: nothing is known).
+    ``kernel`` is the kernel's name, ``pe`` the PE, ``scratch`` its part of the PE's TCM, ``send`` forwards a
+    command to the PE and returns when the kernel may go on, ``data`` knows the values of loads (``None``:
+    nothing is known).
     """
 
     float16 = "f16"
@@ -61,9 +63,14 @@ class Language(AtomicCalls, CompositeCalls, ProductCalls, MathCalls, ViewCalls):
     constexpr = constexpr
 
     def __init__(
-        self, kernel: str, pe: PeContext, send: Callable[[Command], None], data: ValueSource | None = None
+        self,
+        kernel: str,
+        pe: PeContext,
+        scratch: Scratch,
+        send: Callable[[Command], None],
+        data: ValueSource | None = None,
     ) -> None:
-        super().__init__(kernel, pe, send, data)
+        super().__init__(kernel, pe, scratch, send, data)
         self._outstanding = []
         self._posted = []
         self._scratch.wait = self._wait_for_posted

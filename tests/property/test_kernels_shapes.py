@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kernbench.dtypes import DTYPES
 from kernbench.kernels import interpret
-from kernbench.kernels.scratch import Scratch
+from kernbench.kernels.scratch import Cycles, Scratch
 from kernbench.program.operations import Op, Operand
 from kernbench.replay.semantics import compute, stacked_dot
 from tests.examples import examples
@@ -241,7 +241,7 @@ def test_along_any_axis(shape, data, dtype, name):
 @examples(100)
 @given(st.lists(st.one_of(st.integers(1, 200), st.tuples(st.integers(0, 50))), max_size=60))
 def test_scratch_blocks_are_aligned_disjoint_and_all_come_back(steps):
-    scratch = Scratch(0x40, 1 << 16)
+    scratch = Scratch(0x40, 1 << 16, Cycles())
     live = []
     for step in steps:
         if isinstance(step, tuple):

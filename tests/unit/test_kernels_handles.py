@@ -10,7 +10,7 @@ import pytest
 from kernbench.errors import KernelError, PendingValueError
 from kernbench.kernels import interpret
 from kernbench.kernels.arguments import BadArgumentError
-from kernbench.kernels.scratch import Scratch
+from kernbench.kernels.scratch import Cycles, Scratch
 from kernbench.program.commands import Store
 from tests.unit.kernels_fake_pe import FakePe
 
@@ -192,7 +192,7 @@ def test_operands_of_a_running_composite_stay():
 
 
 def test_scratch_reports_what_is_free():
-    scratch = Scratch(64, 96)
+    scratch = Scratch(64, 96, Cycles())
     first, second, third = scratch.take(1), scratch.take(33), scratch.take(16)
     assert [block.address for block in (first, second, third)] == [64, 80, 128]
     assert scratch.free_bytes == 16

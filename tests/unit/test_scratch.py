@@ -40,7 +40,7 @@ def test_more_than_64_bits_are_as_little_there_as_one_byte_too_many() -> None:
 
 
 def test_scratch_says_what_does_not_fit() -> None:
-    room = scratch.Scratch(4096, 64)
+    room = scratch.Scratch(4096, 64, scratch.Cycles())
     block = room.take(10)
     assert (block.address, room.free_bytes) == (4096, 48)
     with pytest.raises(
@@ -55,7 +55,7 @@ def test_scratch_says_what_does_not_fit() -> None:
 
 
 def test_small_values_do_not_break_up_room_for_large_ones() -> None:
-    room = scratch.Scratch(0, 96)
+    room = scratch.Scratch(0, 96, scratch.Cycles())
     large, between = room.take(64), room.take(16)
     del large
     small = room.take(16)
@@ -69,3 +69,18 @@ def test_the_smallest_gap_that_fits_is_taken() -> None:
     del blocks[4], blocks[2], blocks[0]
     assert room.blocks == ((0, 40), (41, 20), (62, 30))
     assert [room.take(size, 1).address for size in (25, 20, 21, 31)] == [62, 41, 62, 0]
+
+
+def test_what_collecting_has_not_helped_is_not_collected_for_on_another_pe(monkeypatch) -> None:
+    collected: list[int] = []
+    monkeypatch.setattr(scratch.gc, "collect", lambda: collected.append(1))
+    known = scratch.Cycles()
+    first, second = scratch.Scratch(0, 32, known), scratch.Scratch(64, 32, known)
+    held = first.take(32), second.take(32)
+    counts = []
+    for room in (first, second, scratch.Scratch(0, 32, known)):
+        held += (room.take(32),) if room.free_bytes else ()
+        with pytest.raises(BadArgumentError):
+            room.take(16)
+        counts.append(len(collected))
+    assert counts == [2, 3, 4]  # one before waiting, for the first only; one before the error
