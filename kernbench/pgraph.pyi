@@ -32,8 +32,8 @@ from kernbench_graph.errors import (
     StoreUrlError as StoreUrlError,
 )
 from kernbench_graph.networkx_view import run_graph as run_graph
-from kernbench_graph.notebook import html_table as html_table
-from kernbench_graph.notebook import number as number
+from kernbench_graph.notebook import cell_text as cell_text, html_table as html_table
+from kernbench_graph.notebook import is_number as is_number, number as number
 from kernbench_graph.opening import open_store as open_store
 from kernbench_graph.query.guard import parameter_names as parameter_names
 from kernbench_graph.query.library import ask as ask, load_library as load_library

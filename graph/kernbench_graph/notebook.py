@@ -14,7 +14,7 @@ MOST_ROWS = 100
 
 def html_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], caption: str = "") -> str:
     """A table; numbers to the right, at most three digits after the point, no more than :data:`MOST_ROWS`."""
-    right = [any(_is_number(row[at]) for row in rows[:MOST_ROWS]) for at in range(len(columns))]
+    right = [any(is_number(row[at]) for row in rows[:MOST_ROWS]) for at in range(len(columns))]
     parts = ["<table>"]
     if caption:
         parts.append(f'<caption style="text-align:left">{escape(caption)}</caption>')
@@ -30,7 +30,7 @@ def html_cell(value: Any) -> str:
     """A value; what an answer has of nodes, relationships and paths is drawn above its table."""
     if isinstance(value, list | tuple):
         return ", ".join(html_cell(one) for one in value)
-    return escape(_text(value))
+    return escape(cell_text(value))
 
 
 def _cells(tag: str, texts: Iterable[str], right: Sequence[bool]) -> str:
@@ -40,7 +40,8 @@ def _cells(tag: str, texts: Iterable[str], right: Sequence[bool]) -> str:
     )
 
 
-def _text(value: Any) -> str:
+def cell_text(value: Any) -> str:
+    """A cell as text; ``-`` for nothing, ``yes`` and ``no`` for truth."""
     if value is None:
         return "-"
     if isinstance(value, bool):
@@ -58,5 +59,6 @@ def number(value: float) -> str:
     return text if text not in {"0", "-0"} else f"{value:.3g}"
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Whether a cell stands to the right."""
     return isinstance(value, int | float) and not isinstance(value, bool)

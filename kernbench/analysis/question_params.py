@@ -1,7 +1,8 @@
-"""Checks that the parameters of a question name things that exist, so that no typo gives an empty answer.
+"""The parameters of a question, checked against the run that it is asked of and as its text takes them.
 
-A parameter's ``refers`` in the question's file says what its value names. An empty text stands for "any" and
-is not checked.
+What they name must exist, so that no typo gives an empty answer: a parameter's ``refers`` in the question's
+file says what its value names. An empty text stands for "any" and is not checked. So must the window or the
+launch that the question is asked about.
 """
 
 from __future__ import annotations
@@ -11,8 +12,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
+from kernbench.analysis.chosen_window import ALL, RUN, SETUP
 from kernbench.analysis.path_steps import CAUSES
 from kernbench.analysis.routing import SHORT_NAMES
+from kernbench.analysis.time_window import select
+from kernbench.errors import UsageError
 from kernbench.hints import did_you_mean, suggestion
 from kernbench.pgraph import GraphStore, QueryError, Question, RunRecord, TopologyRecord, settings
 
@@ -20,6 +24,8 @@ _NUMBERED = {"transaction": "Transaction", "operation": "Op"}
 """Things with numbers, and the table that has them."""
 _FEW = 20
 """As many names are listed in an error; of more only the closest."""
+MOST_INTERVALS = 1000
+"""Intervals that a window may be cut into."""
 
 
 def check_params(
@@ -81,6 +87,43 @@ def _hint(value: object, names: Iterable[str]) -> str:
     return (
         f"; {hint}" if hint else "; 'kernbench topology show' and 'kernbench query busiest-links' list some"
     )
+
+
+def fitting(run: RunRecord, question: Question, params: Mapping[str, Any]) -> dict[str, Any]:
+    """``params`` with the window, or the launch, as the graph calls it.
+
+    Raises:
+        UsageError: The run has no such launch, nothing is in that window, or the run was kept by a version
+            that did not record what the question is about.
+    """
+    found = dict(params)
+    of_tensors = ":Tensor" in question.cypher
+    if of_tensors and "tensors" not in run.info and not run.tables["Tensor"].num_rows:
+        raise UsageError(
+            f"run '{run.info['id']}' was kept without its tensors, as older versions of KernBench kept runs; "
+            "run its bench again to see their traffic"
+        )
+    if ":Step" in question.cypher and not run.tables["Transaction"].num_rows:
+        raise UsageError(
+            f"the run of '{run.info['bench']}' has no trace to explain it; run it with trace=True"
+        )
+    if {"launch", "from_ns", "to_ns"} <= params.keys():
+        launch, until = str(params["launch"]), float(params["to_ns"])
+        select(run.info, launch, params["from_ns"], None if until < 0 else until)
+        found["launch"] = launch if launch in (ALL, SETUP, RUN) else str(int(launch))
+        found["from_ns"] = max(float(params["from_ns"]), 0.0)
+        if params.get("intervals", 0) > MOST_INTERVALS:
+            raise UsageError(
+                f"{params['intervals']} intervals are more than {MOST_INTERVALS}; choose a shorter window "
+                "with from_ns and to_ns"
+            )
+    elif "launch" in params:
+        found["launch"] = ALL if params["launch"] == RUN else params["launch"]
+        numbers = [str(number) for number in run.tables["Launch"]["number"].to_pylist()]
+        if found["launch"] not in (ALL, *numbers):
+            launch, count = found["launch"], len(numbers)
+            raise UsageError(f"the run has no launch '{launch}'; it has {count}, counted from 0; or give all")
+    return found
 
 
 class _Known:

@@ -215,8 +215,7 @@ def _fit(
     store: GraphStore, question: Question, run: str | None, given: Mapping[str, Any], bound: Mapping[str, Any]
 ) -> tuple[str | None, dict[str, Any]]:
     """The id of the run that is asked, and the parameters checked against it and as the graph takes them."""
-    from kernbench.analysis.question_params import check_params
-    from kernbench.analysis.question_windows import fitting
+    from kernbench.analysis.question_params import check_params, fitting
 
     target = None if question.scope == "history" else run_id(store, run or "last")
     found = check_params(store, question, target, bound, given, lambda ref: run_id(store, ref))

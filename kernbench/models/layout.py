@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +19,22 @@ from kernbench.runtime import DPPolicy
 
 Array = NDArray[np.generic]
 
+if TYPE_CHECKING:
+    from kernbench.runtime import Context, Tensor
+
 BY_COLUMNS = DPPolicy("column_wise", "column_wise")
 """A block of columns on each PE: a weight, or an activation where it is made."""
 IN_EACH_CUBE = DPPolicy("replicate", "row_wise")
 """A copy in each cube, its blocks over the PEs of that cube."""
 BY_ROWS = DPPolicy("row_wise", "row_wise")
 """As many rows on each PE: the cache, and partial results of attention."""
+
+
+def filled(torch: Context, name: str, shape: tuple[int, ...], dp: DPPolicy, values: Array | None) -> Tensor:
+    """A tensor with these values; without any its memory holds nothing yet."""
+    if values is None:
+        return torch.empty(*shape, dp=dp, name=name)
+    return torch.from_numpy(values, dp=dp, name=name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kernbench.models import attention, prefill
-from kernbench.models.layout import BY_ROWS, Array, Share, Strips, strip_width
+from kernbench.models.layout import BY_ROWS, Array, Share, Strips, filled, strip_width
 from kernbench.models.products import Products, widest
 
 if TYPE_CHECKING:
@@ -94,21 +94,16 @@ class PrefillStep:
         }
         placed = {}
         for name, (made, given, parts) in depths.items():
-            called = f"w_{name}{number}"
-            if weights is None:
-                shape = made.weights(given.columns, self.share.cubes)
-                placed[name] = self._torch.empty(*shape, dp=BY_ROWS, name=called)
-            else:
+            shape, packed = made.weights(given.columns, self.share.cubes), None
+            if weights is not None:
                 whole = np.concatenate([weights[part] for part in parts], axis=1)
                 packed = made.packed(whole, self.share.cubes)
-                placed[name] = self._torch.from_numpy(packed, dp=BY_ROWS, name=called)
+            placed[name] = filled(self._torch, f"w_{name}{number}", shape, BY_ROWS, packed)
         if self._bias:
-            shape = self.qkv.count, self.qkv.width
-            if weights is None:
-                placed["bias"] = self._torch.empty(*shape, dp=BY_ROWS, name=f"b_qkv{number}")
-            else:
-                whole = np.concatenate([weights[f"{part}_bias"] for part in ("q", "k", "v")]).reshape(shape)
-                placed["bias"] = self._torch.from_numpy(whole, dp=BY_ROWS, name=f"b_qkv{number}")
+            shape, bias = (self.qkv.count, self.qkv.width), None
+            if weights is not None:
+                bias = np.concatenate([weights[f"{part}_bias"] for part in ("q", "k", "v")]).reshape(shape)
+            placed["bias"] = filled(self._torch, f"b_qkv{number}", shape, BY_ROWS, bias)
         return placed
 
     def run(self, w: Mapping[str, Tensor]) -> None:

@@ -18,6 +18,7 @@ from kernbench.models.layout import (
     Keys,
     Share,
     blocks,
+    filled,
     padded,
     tile_bytes,
 )
@@ -120,29 +121,21 @@ class DecodeStep:
         placed = {}
         for name in ("q", "k", "v", "o", "gate", "up", "down"):
             shape = tuple(s.workers * of.get(name, s.of_hidden).width for of in (rows, columns))
-            called = f"w_{name}{number}"
-            if weights is None:
-                placed[name] = torch.empty(*shape, dp=BY_COLUMNS, name=called)
-            else:
-                placed[name] = torch.from_numpy(padded(weights[name], *shape), dp=BY_COLUMNS, name=called)
+            given = None if weights is None else padded(weights[name], *shape)
+            placed[name] = filled(torch, f"w_{name}{number}", shape, BY_COLUMNS, given)
         both = []
         order = self.keys.rows()
         for i, name in enumerate(("keys", "values")):
-            shape = (len(order), s.head_dim)
-            if cache is None:
-                both.append(torch.empty(*shape, dp=BY_ROWS, name=f"{name}{number}"))
-            else:
-                given = cache[i].transpose(1, 0, 2, 3).reshape(-1, s.head_dim)
-                values = np.where(order[:, None] >= 0, given[order], 0).astype(given.dtype)
-                both.append(torch.from_numpy(values, dp=BY_ROWS, name=f"{name}{number}"))
+            values = None
+            if cache is not None:
+                whole = cache[i].transpose(1, 0, 2, 3).reshape(-1, s.head_dim)
+                values = np.where(order[:, None] >= 0, whole[order], 0).astype(whole.dtype)
+            both.append(filled(torch, f"{name}{number}", (len(order), s.head_dim), BY_ROWS, values))
         biases = []
         for name in ("q", "k", "v") if self._bias else ():
-            row, called = (1, s.workers * columns[name].width), f"b_{name}{number}"
-            if weights is None:
-                biases.append(torch.empty(*row, dp=BY_COLUMNS, name=called))
-            else:
-                given = padded(weights[f"{name}_bias"][None], *row)
-                biases.append(torch.from_numpy(given, dp=BY_COLUMNS, name=called))
+            row = (1, s.workers * columns[name].width)
+            given = None if weights is None else padded(weights[f"{name}_bias"][None], *row)
+            biases.append(filled(torch, f"b_{name}{number}", row, BY_COLUMNS, given))
         return Layer(placed, both[0], both[1], tuple(biases))
 
     def run(self, layer: Layer) -> None:

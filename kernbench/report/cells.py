@@ -8,7 +8,8 @@ import re
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from kernbench.pgraph import GraphNode, GraphPath, GraphRelationship, plain_entities
+from kernbench.pgraph import GraphNode, GraphPath, GraphRelationship, cell_text, plain_entities
+from kernbench.pgraph import is_number as is_number
 from kernbench.pgraph import number as figure
 
 Row = Sequence[Any]
@@ -97,26 +98,11 @@ def joules(pj: float) -> str:
     return f"{number(pj / size)} {unit}"
 
 
-def is_number(value: Any) -> bool:
-    """Whether a cell stands to the right."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def text(value: Any) -> str:
     """A cell as text without control characters; ``-`` for nothing, ``yes`` and ``no`` for truth."""
-    return printable(_text(shown(value)))
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return "-"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return number(value)
-    if isinstance(value, list | dict):
-        return json.dumps(value, ensure_ascii=False)
-    return str(value)
+    value = shown(value)
+    listed = isinstance(value, list | dict)
+    return printable(json.dumps(value, ensure_ascii=False) if listed else cell_text(value))
 
 
 def csv_cell(value: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,8 +56,7 @@ class Evaluated:
 
     def as_dict(self) -> dict[str, Any]:
         """All of it, as JSON shows it."""
-        names = ("name", "folder", "points", "tables", "files", "notes", "moved", "wall_s")
-        return {name: getattr(self, name) for name in names}
+        return asdict(self)
 
 
 class PointRun(Run):
