@@ -9,9 +9,9 @@ from typing import Any
 def parse(data: str | bytes) -> Any:
     """The value that ``data`` is; ``ValueError`` where it is not JSON, or nested too deeply to be read.
 
-    >>> parsed("[1]")
+    >>> parse("[1]")
     [1]
-    >>> parsed("[" * 100_000)
+    >>> parse("[" * 100_000)
     Traceback (most recent call last):
     ValueError: nested too deeply
     """

@@ -9,14 +9,13 @@ and in memory are steps of cause ``queue``.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kernbench.analysis.accounted import Repeated, repeated
 from kernbench.analysis.backward_walk import Walk
 from kernbench.analysis.chosen_window import SETUP
-from kernbench.analysis.path_repeats import with_repeats
 from kernbench.analysis.path_steps import CAUSES, CriticalPath, Passed, Step
 from kernbench.analysis.time_window import Window
 from kernbench.analysis.trace_index import TraceIndex
@@ -90,6 +89,41 @@ def path_within(index: TraceIndex, sim_ns: float, window: Window, *, partial: bo
             critical_path(index, sim_ns, partial=partial, simulated=True), window, index.repeats
         )
     return window.clip(critical_path(index, sim_ns, partial=partial, spans=window.spans))
+
+
+def with_repeats(
+    steps: Sequence[Step], repeats: Iterable[Repeated], spans: Sequence[tuple[float, float]] | None = None
+) -> tuple[Step, ...]:
+    """``steps`` of a path, oldest first, with those of the periods that were not simulated.
+
+    These have the causes of the last period that was.
+    ``spans`` is when their time is on the path, by default all of it; what the path has there goes.
+    """
+    found = tuple(steps)
+    for number, one in enumerate(repeats):
+        begin, end = (one.begin, one.end) if spans is None else spans[number]
+        last = [step for step in found if one.begin - one.period_ns < step.t_end <= one.begin]
+        if last and begin < end:
+            last[0] = replace(last[0], t_start=max(last[0].t_start, one.begin - one.period_ns))
+            before = [step for step in found if step.t_end <= begin]
+            after = [replace(s, t_start=max(s.t_start, end)) for s in found if s.t_end > end]
+            found = (*before, *_more(last, one, begin, end), *after)
+    return found
+
+
+def _more(last: Sequence[Step], one: Repeated, begin: float, end: float) -> list[Step]:
+    """Steps from ``begin`` to ``end``, in proportion to those of the ``last`` period."""
+    ns: dict[tuple[str, str, str], float] = {}
+    for step in last:
+        key = step.cause, step.location, step.line
+        ns[key] = ns.get(key, 0.0) + step.ns
+    scale, at, found = (end - begin) / sum(ns.values()), begin, []
+    for (cause, location, line), each in ns.items():
+        activity = f"{one.times} more of {one.name}"
+        found.append(Step(at, at + scale * each, cause, location, activity, line=line))
+        at += scale * each
+    found[-1] = replace(found[-1], t_end=end)
+    return found
 
 
 def path_of_setup(path: CriticalPath, window: Window, repeats: Sequence[Repeated]) -> CriticalPath:

@@ -16,6 +16,7 @@ from kernbench.bounds import check_number
 from kernbench.errors import UsageError
 
 _IDENTITY = ("run_id", "bench", "topology", "params", "version", "status", "started_at")
+_COMPARED = ("busy_ns_before", "busy_ns_after", "wait_ns_before", "wait_ns_after")
 _CLOSE_NS = 1e-6
 """A difference of less is rounding."""
 
@@ -140,17 +141,8 @@ def _resources(old: Run, new: Run, window: ChosenWindow) -> list[dict[str, Any]]
         for resource, kind, busy, wait in zip(
             used["resource"], used["kind"], used["busy_ns"], used["wait_ns"], strict=True
         ):
-            row = found.setdefault(
-                str(resource),
-                {
-                    "resource": str(resource),
-                    "kind": str(kind),
-                    "busy_ns_before": 0.0,
-                    "busy_ns_after": 0.0,
-                    "wait_ns_before": 0.0,
-                    "wait_ns_after": 0.0,
-                },
-            )
+            nothing = dict.fromkeys(_COMPARED, 0.0)
+            row = found.setdefault(str(resource), {"resource": str(resource), "kind": str(kind), **nothing})
             row[f"busy_ns_{when}"], row[f"wait_ns_{when}"] = float(busy), float(wait)
     for row in found.values():
         row["change_ns"] = fsum(

@@ -1,10 +1,11 @@
-"""The store that is looked at, and what has been read of it. Nothing here writes.
+"""The store that is looked at, what has been read of it, and the queries that run. Nothing here writes.
 
 All methods may take long, and may be called from any thread.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import kernbench as kb
@@ -12,9 +13,15 @@ from kernbench.api import going
 from kernbench.api.going import Going
 from kernbench.api.kept_runs import listed
 from kernbench.api.open_runs import OpenRuns
+from kernbench.report.content import Column
+from kernbench.tui.models.table import ShownTable
 
 if TYPE_CHECKING:
-    from kernbench.pgraph import GraphStore
+    from kernbench.pgraph import GraphStore, RunningQuery
+
+_COLUMNS = (
+    Column("query"), Column("since", "s"), Column("state"), Column("run"), Column("asker"), Column("text"),
+)  # fmt: skip
 
 
 class Browser(OpenRuns):
@@ -45,3 +52,19 @@ class Browser(OpenRuns):
     def resolve(self, ref: str) -> str:
         """The id of the run that ``ref`` means; ``RunNotFoundError`` when there is none."""
         return kb.open_run(ref, self.store).id
+
+
+def running_table(queries: Iterable[RunningQuery]) -> ShownTable:
+    """Number, seconds, state, run, asker and text of each, in the order in which they come."""
+    rows = [
+        {
+            "query": query.number,
+            "since": int(query.seconds),
+            "state": query.doing,
+            "run": query.run or "all",
+            "asker": query.asker.name,
+            "text": " ".join(query.text.split()),
+        }
+        for query in queries
+    ]
+    return ShownTable.of_dicts(rows, _COLUMNS, "no query is running")

@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Static
 
 from kernbench.errors import KernBenchError
-from kernbench.tui.models.running import running_table
+from kernbench.tui.models.browser import running_table
 from kernbench.tui.screens.page import TableScreen
 from kernbench.tui.widgets.words import facts
 
