@@ -198,6 +198,10 @@ RECORDED = (
         _P("evictions", "int64", "Lines evicted."),
         _P("fetched_bytes", "int64", "Bytes read from memory: those of the misses.", "bytes"),
         _P("written_bytes", "int64", "Bytes written to memory.", "bytes"),
+        _P("coalesced", "int64", "Of the hits and of those merged, bursts that shared the turn of an earlier "
+           "read.", default=0),
+        _P("coalesced_bytes", "int64", "Bytes of these, which the cache did not read again.", "bytes",
+           default=0),
         _P("miss_ns", "double", "Delay of a transaction by misses and evictions; for the run, the sum "
            "over transactions.", "ns"),
     ), optional=True),

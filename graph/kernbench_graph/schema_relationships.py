@@ -89,7 +89,8 @@ RELATIONSHIPS = (
     _relationship("FOUND_CACHED", "Cache hits and misses of a transaction, or of the whole run.",
                   Edges("CacheUse", ("Transaction", "txn"), _USE_OF),
                   Edges("CacheUse", ("Run", ""), _USE_OF, unless="txn"),
-                  carries="hits misses again merged writes evictions fetched_bytes written_bytes miss_ns"),
+                  carries="hits misses again merged writes evictions fetched_bytes written_bytes "
+                  "coalesced coalesced_bytes miss_ns"),
     _relationship("FOUND_ROWS", "DRAM row hits and misses of a transaction, or of the whole run.",
                   Edges("RowUse", ("Transaction", "txn"), _USE_OF),
                   Edges("RowUse", ("Run", ""), _USE_OF, unless="txn"),

@@ -176,7 +176,7 @@ def _hops(tables: Mapping[str, pa.Table], machine: ChargedMachine, sent: _Sent) 
 
 
 def _cached(tables: Mapping[str, pa.Table], machine: ChargedMachine, sent: _Sent) -> Charges:
-    """Behind a cache: all bytes of a transaction at the cache, those that it moved at the memory itself."""
+    """Behind a cache: bytes of a transaction that the cache moved there, those that memory moved there."""
     if "CacheUse" not in tables:
         return Charges(*(np.zeros(0, np.int64) for _ in Charges._fields))
     table, whole = tables["CacheUse"], tables["Transaction"]
@@ -186,10 +186,11 @@ def _cached(tables: Mapping[str, pa.Table], machine: ChargedMachine, sent: _Sent
     cache = machine.of(table["resource"])
     memory = machine.of(whole["dst"].take(pa.array(of)))
     rate = np.where(sent.reads[of], machine.per_read[cache], machine.per_write[cache])
-    fetched, written = (table[name].to_numpy() for name in ("fetched_bytes", "written_bytes"))
+    names = ("fetched_bytes", "written_bytes", "coalesced_bytes")
+    fetched, written, coalesced = (table[name].to_numpy() for name in names)
     fj = np.concatenate(
         [
-            in_fj(whole["bytes"].to_numpy()[of] * rate),
+            in_fj((whole["bytes"].to_numpy()[of] - coalesced) * rate),
             in_fj(fetched * machine.per_read[memory] + written * machine.per_write[memory]),
         ]
     )

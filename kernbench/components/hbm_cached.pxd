@@ -9,15 +9,21 @@ cimport cython
 
 cdef double _INFINITY
 
+cdef class Turn:
+    cdef readonly long long transaction, nbytes, reads
+    cdef readonly double done, until
+    cdef readonly object by
+
 cdef class CacheLine:
     cdef readonly long long number
     cdef readonly list fetched, dirty
+    cdef readonly dict turns
     cdef readonly bint again
     cdef readonly double room_ns
     cdef readonly object room_by
 
 cdef class CacheUse:
-    cdef readonly long long hits, misses, again, merged, writes, evictions, dirtied, written_back
+    cdef readonly long long hits, misses, again, merged, writes, evictions, dirtied, written_back, coalesced, coalesced_bytes
 
     cpdef object add(self, CacheUse more)
 
@@ -25,11 +31,12 @@ cdef class CachedSlice(HbmSlice):
     cdef readonly Server cache
     cdef readonly double gbs, write_gbs, array_ns
     cdef readonly bint write_back
-    cdef readonly long long burst_bytes, line_bursts, ways, n_sets
+    cdef readonly long long burst_bytes, line_bursts, ways, n_sets, coalesce
     cdef int line_shift
     cdef readonly dict sets
     cdef set gone
     cdef object recent
+    cdef Turn turn
     cdef double until
     cdef readonly CacheUse use, total
     cdef Doubles served_by, asked_bytes
@@ -47,6 +54,10 @@ cdef class CachedSlice(HbmSlice):
     cpdef double burst(self, Packet packet, long long flit, double time, bint writing) except? -1.0
     @cython.locals(cache=Server, use=CacheUse, line=CacheLine, duration=double, done=double, place=Py_ssize_t, fetched=double)
     cpdef double access(self, long long burst, long long nbytes, Transaction transaction, double time, bint writing) except? -1.0
+    @cython.locals(line=CacheLine, turn=Turn, use=CacheUse, place=Py_ssize_t, fetched=double)
+    cpdef bint shares(self, long long burst, long long nbytes, Transaction transaction, double time) except? -1
+    @cython.locals(rows=Words)
+    cpdef object deal(self, Transaction transaction, Server part, long long nbytes)
     @cython.locals(written=double)
     cpdef double write_through(self, long long burst, Transaction transaction, double time, double done) except? -1.0
     @cython.locals(place="long long", found=CacheLine)

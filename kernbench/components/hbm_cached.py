@@ -2,7 +2,8 @@
 
 The cache keeps lines of a few KiB; of a set, the least recently used is evicted first. A line holds the
 bursts that were fetched or written, so nothing is read that was not asked for. A burst that is being
-fetched is not fetched again: a later access to it waits for that fetch.
+fetched is not fetched again: a later access to it waits for that fetch. With ``coalesce``, reads of a burst
+that arrive before an earlier read of it has been served are served by that one.
 """
 
 from __future__ import annotations
@@ -22,6 +23,22 @@ from kernbench.sim.transaction import Packet, Transaction
 _INFINITY = float("inf")
 
 
+class Turn:
+    """A read of a burst at the cache, which later reads of that burst may share until it is served."""
+
+    def __init__(self, transaction: int, nbytes: int, done: float, until: float, by: Any) -> None:
+        self.transaction = transaction
+        """Number of the transaction that reads."""
+        self.nbytes = nbytes
+        self.done = done
+        """When it is served, ns."""
+        self.until = until
+        self.by = by
+        """The cache or the channel that it waits for, and until when, ns."""
+        self.reads = 1
+        """How many reads it serves."""
+
+
 class CacheLine:
     """What the cache holds of ``bursts`` consecutive bursts of memory."""
 
@@ -31,6 +48,8 @@ class CacheLine:
         """When the channel has served each burst, ns; 0 if it was written, infinite if it is not here."""
         self.dirty = [False] * bursts
         """Which bursts are newer than memory."""
+        self.turns: dict[int, Turn] = {}
+        """The last read of each burst since it was written; none without ``coalesce``."""
         self.again = again
         """Whether the line had been cached before and was evicted."""
         self.room_ns = 0.0
@@ -51,6 +70,10 @@ class CacheUse:
         """Those of ``misses`` whose lines had been evicted before."""
         self.merged = 0
         """Bursts read that were being fetched already."""
+        self.coalesced = 0
+        """Those of ``hits`` and ``merged`` that shared the turn of an earlier read."""
+        self.coalesced_bytes = 0
+        """Bytes of these."""
         self.writes = 0
         """Bursts written."""
         self.dirtied = 0
@@ -66,6 +89,8 @@ class CacheUse:
         self.misses += more.misses
         self.again += more.again
         self.merged += more.merged
+        self.coalesced += more.coalesced
+        self.coalesced_bytes += more.coalesced_bytes
         self.writes += more.writes
         self.dirtied += more.dirtied
         self.evictions += more.evictions
@@ -74,7 +99,8 @@ class CacheUse:
     def columns(self, burst_bytes: int) -> tuple[int, ...]:
         """The integer columns of a row of ``CacheUse``, behind transaction and resource."""
         counts = self.hits, self.misses, self.again, self.merged, self.writes, self.evictions
-        return *counts, self.misses * burst_bytes, self.written_back * burst_bytes
+        moved = self.misses * burst_bytes, self.written_back * burst_bytes
+        return *counts, *moved, self.coalesced, self.coalesced_bytes
 
 
 class CachedSlice(HbmSlice):
@@ -101,6 +127,8 @@ class CachedSlice(HbmSlice):
         self.channels.append(self.cache)
         self.gbs = float(part.properties["gbs"])
         self.write_gbs = float(part.properties["write_gbs"])
+        self.coalesce = int(part.properties["coalesce"])
+        """Most reads of a burst that share a turn at the port."""
         self.write_back = bool(part.properties["write_back"])
         self.array_ns = self.access_ns
         """Time from the channels to the cache, ns."""
@@ -123,6 +151,8 @@ class CachedSlice(HbmSlice):
         """Numbers of evicted lines."""
         self.recent: Any = None
         """The line that was looked up last."""
+        self.turn: Any = None
+        """The turn that was shared last."""
         self.until = 0.0
         """When ``by`` had served the flit that was served last, ns."""
         self.use = self.total = CacheUse()
@@ -133,8 +163,8 @@ class CachedSlice(HbmSlice):
         """Bytes that each channel was asked for in this step."""
         self.asks = False
         self.dealt_rows = Words(3)
-        """Bytes that a traced transaction had moved by a channel: its number, that of the channel, bytes."""
-        self.outcomes = Words(11)
+        """What channels and the cache moved for traced transactions: number, number of the part, bytes."""
+        self.outcomes = Words(13)
         """Outcomes of each traced transaction: see :meth:`depart`."""
 
     @property
@@ -154,12 +184,12 @@ class CachedSlice(HbmSlice):
         return Gathered(runs, (bursts.places + first).tolist(), bursts)
 
     def dealt(self, address: int, nbytes: int, channel: int) -> dict[int, int]:
-        """See :meth:`HbmSlice.dealt`: all at the cache; ``dealt_rows`` have what it fetched."""
-        return {self.mask + 1: nbytes}
+        """See :meth:`HbmSlice.dealt`: what is known beforehand, nothing; ``dealt_rows`` have it."""
+        return {}
 
     def dealt_runs(self, runs: Runs, channel: int) -> dict[int, int]:
         """See :meth:`dealt`."""
-        return {self.mask + 1: runs.nbytes}
+        return {}
 
     def request(self, packet: Packet, flit: int, time: float, begun: float, inside: float) -> None:
         """See :meth:`Memory.request`."""
@@ -175,11 +205,16 @@ class CachedSlice(HbmSlice):
                 if done > 0.0:
                     channel: Server = self.channels[number]
                     channel.leave(done, 0, 0.0, 0.0)
-                    if packet.transaction.traced:
-                        self.dealt_rows.integer(packet.transaction.id)
-                        self.dealt_rows.integer(channel.index)
-                        self.dealt_rows.integer(int(self.asked_bytes.at[number]))
+                    self.deal(packet.transaction, channel, int(self.asked_bytes.at[number]))
                     self.served_by.at[number] = self.asked_bytes.at[number] = 0.0
+
+    def deal(self, transaction: Transaction, part: Server, nbytes: int) -> None:
+        """Add to ``dealt_rows`` what a part moved for a transaction, if that is traced."""
+        if transaction.traced and nbytes:
+            rows = self.dealt_rows
+            rows.integer(transaction.id)
+            rows.integer(part.index)
+            rows.integer(nbytes)
 
     def read(self, packet: Packet, time: float, begun: float, inside: float) -> None:
         """See :meth:`Memory.read`; a channel's time ends before that which its data take to the cache."""
@@ -225,13 +260,15 @@ class CachedSlice(HbmSlice):
         """When ``nbytes`` of a burst, numbered from the slice's first on, are read or written."""
         cache = self.cache
         use: CacheUse = self.use
+        place = burst & (self.line_bursts - 1)
+        if self.coalesce > 1 and not writing and self.shares(burst, nbytes, transaction, time):
+            return self.turn.done
         duration = nbytes / (self.write_gbs if writing else self.gbs)
         done = cache.occupy(time, duration, transaction) + duration
         cache._busy_ns += duration
         cache.bytes += nbytes
         self.by = cache
         self.until = done
-        place = burst & (self.line_bursts - 1)
         if writing:
             use.writes += 1
             if not self.write_back:
@@ -239,6 +276,7 @@ class CachedSlice(HbmSlice):
         line: CacheLine = self.find(burst >> self.line_shift, transaction, time)
         if writing:
             line.fetched[place] = 0.0
+            line.turns.pop(place, None)
             use.dirtied += not line.dirty[place]
             line.dirty[place] = True
         else:
@@ -258,7 +296,38 @@ class CachedSlice(HbmSlice):
         if line.room_ns > done:
             done = self.until = line.room_ns
             self.by = line.room_by
+        if self.coalesce > 1 and not writing:
+            line.turns[place] = Turn(transaction.id, nbytes, done, self.until, self.by)
         return done
+
+    def shares(self, burst: int, nbytes: int, transaction: Transaction, time: float) -> bool:
+        """Whether a read is served in the ``turn`` of an earlier one, of another transaction."""
+        line: CacheLine = self.find(burst >> self.line_shift, transaction, time)
+        place = burst & (self.line_bursts - 1)
+        found: Any = line.turns.get(place)
+        if found is None:
+            return False
+        turn: Turn = found
+        if (
+            turn.done <= time
+            or turn.reads == self.coalesce
+            or turn.transaction == transaction.id
+            or nbytes > turn.nbytes
+        ):
+            return False
+        turn.reads += 1
+        use: CacheUse = self.use
+        use.coalesced += 1
+        use.coalesced_bytes += nbytes
+        fetched: float = line.fetched[place]
+        if fetched + self.array_ns > time:
+            use.merged += 1
+        else:
+            use.hits += 1
+        self.turn = turn
+        self.until = turn.until
+        self.by = turn.by
+        return True
 
     def write_through(self, burst: int, transaction: Transaction, time: float, done: float) -> float:
         """A write that goes to memory; the cache has it too if it has its burst. ``done`` is its port's."""
@@ -266,6 +335,7 @@ class CachedSlice(HbmSlice):
         line: Any = None if held is None else held.get(burst >> self.line_shift)
         if line is not None and line.fetched[burst & (self.line_bursts - 1)] != _INFINITY:
             line.fetched[burst & (self.line_bursts - 1)] = 0.0
+            line.turns.pop(burst & (self.line_bursts - 1), None)
         self.use.written_back += 1
         written = self.ask(burst & self.mask, transaction, time, True)
         if written > done:
@@ -336,6 +406,7 @@ class CachedSlice(HbmSlice):
         use: CacheUse = packet.state
         self.cache.leave(done, 0, 0.0, 0.0)
         self.total.add(use)
+        self.deal(transaction, self.cache, transaction.nbytes - use.coalesced_bytes)
         if transaction.traced:
             missed = 0.0
             if server is not self and server is not self.cache:

@@ -308,6 +308,9 @@ def check_cache(memory: Any, now: float) -> None:
     if moved != counted * memory.burst_bytes:
         what = f"moved {moved} bytes, {counted} bursts of {memory.burst_bytes} were missed or written back"
         raise violation("bytes", who, memory.resource, now, what)
+    if memory.cache.bytes + use.coalesced_bytes != memory.bytes:
+        what = f"moved {memory.cache.bytes} bytes, {use.coalesced_bytes} were coalesced of {memory.bytes}"
+        raise violation("bytes", who, memory.cache.resource, now, what)
     held = [line for lines in memory.sets.values() for line in lines.values()]
     dirty = sum(sum(line.dirty) for line in held)
     if memory.write_back and use.dirtied != use.written_back + dirty:

@@ -281,6 +281,7 @@ def _fetched(ended: Any, count: int, used: Sequence[Server]) -> tuple[Any, Any, 
 _OF_ROWS = ("hits", "misses", "conflicts", "refreshes")
 _OF_CACHES = (
     "hits", "misses", "again", "merged", "writes", "evictions", "fetched_bytes", "written_bytes",
+    "coalesced", "coalesced_bytes",
 )  # fmt: skip
 
 

@@ -53,6 +53,7 @@ def describe(graph: PropertyGraph, spec: TopologySpec) -> None:
             "cache_hit_ns": said.hit_ns,
             "cache_gbs": said.gbs / parts,
             "cache_write_gbs": (said.write_gbs or said.gbs) / parts,
+            "cache_coalesce": said.coalesce,
             "cache_write_back": said.write_back,
         }
 

@@ -61,10 +61,6 @@ def add_part(graph: PropertyGraph, name: str, shared: Properties, whole: str) ->
     put(graph, Node(name, COMPONENT_KINDS[str(shared["kind"])].labels, {**shared, "name": name}), whole)
 
 
-CACHE = ("capacity_bytes", "line_bytes", "ways", "hit_ns", "gbs", "write_gbs", "write_back")
-"""Properties of the cache of an HBM slice, which has them as ``cache_...``."""
-
-
 def add_channels(graph: PropertyGraph) -> None:
     """Add the pseudo-channels and the cache of every HBM slice: parts of it, for use to be counted at.
 
@@ -81,5 +77,6 @@ def add_channels(graph: PropertyGraph) -> None:
             own["channel"] = channel
             add_part(graph, f"{slice_.id}.pc{channel}", own, slice_.id)
         if "cache_gbs" in p:
-            cache = part_of(slice_, "memory_cache") | {key: p[f"cache_{key}"] for key in CACHE}
+            keys = COMPONENT_KINDS["memory_cache"].properties
+            cache = part_of(slice_, "memory_cache") | {key: p[f"cache_{key}"] for key in keys}
             add_part(graph, f"{slice_.id}.cache", cache, slice_.id)

@@ -191,6 +191,11 @@ class MemoryCache(Section):
     hit_ns: Ns = Field(default=0.0, description="ns that the cache adds to what passes, and nobody waits for")
     gbs: float = Field(default=0.0, ge=0, description="GB/s of the cache; reads and writes take turns at it")
     write_gbs: float = Field(default=0.0, ge=0, description="GB/s of writes; 0: as many as of reads")
+    coalesce: int = Field(
+        default=1,
+        ge=1,
+        description="most reads of the same bytes that share a turn, if they come before it is over; 1: none",
+    )
     write_back: bool = Field(
         default=True, description="written bytes stay until they make room; else they go to memory at once"
     )

@@ -10,7 +10,7 @@ from kernbench_graph.records import RunRecord, TopologyRecord
 
 from tests.conformance.oracle_columns import Oracle, Rows, first
 
-COUNTS = ("hits", "misses", "again", "merged")
+COUNTS = ("hits", "misses", "again", "merged", "coalesced")
 
 
 def made_of_it(run: RunRecord) -> list[dict[str, Any]]:

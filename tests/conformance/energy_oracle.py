@@ -80,7 +80,7 @@ def spent(run: RunRecord, topology: TopologyRecord) -> Spent:
         if row["txn"] >= 0:
             txn = sent[row["txn"]]
             way = "read" if txn["kind"].endswith("read") else "write"
-            memory(txn, row["resource"], way, txn["bytes"])
+            memory(txn, row["resource"], way, txn["bytes"] - row["coalesced_bytes"])
             kind = components[txn["dst"]]["kind"]
             moved = {"read": row["fetched_bytes"], "write": row["written_bytes"]}
             pj = sum((figure(kind, f"pj_per_byte_{way}") * n for way, n in moved.items()), Fraction(0))

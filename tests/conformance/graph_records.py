@@ -22,6 +22,7 @@ from kernbench.analysis.worked_out import Machine, worked_out
 
 CACHE_COUNTS = (
     "hits", "misses", "again", "merged", "writes", "evictions", "fetched_bytes", "written_bytes",
+    "coalesced", "coalesced_bytes",
 )  # fmt: skip
 QUARTERS = st.integers(0, 4000).map(lambda n: n / 4)
 CHANNEL = "pseudo_channel"

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from kernbench_graph.records import RunRecord
 from kernbench_graph.store import GraphStore
 
 import kernbench as kb
+import kernbench.triton as triton
+import kernbench.triton.language as tl
 from tests.advice_pairs import PAIRS
 from tests.conformance.cache_oracle import CACHED
 
@@ -37,6 +41,39 @@ def test_what_misses_is_told_by_line_and_tensor(kept: tuple[GraphStore, RunRecor
     assert (
         misses >= again > 36 * 2048 // 256
     )  # all rounds but the first, whose rows the host wrote through it
+
+
+def test_reads_that_share_a_turn_are_told_and_cost_nothing_at_the_cache(store: GraphStore) -> None:
+    """Every PE reads the same rows of one slice: those that came while the cache was reading them."""
+    cache = {"memory.cache.capacity": 1 << 18, "memory.cache.gbs": 8.0, "memory.cache.coalesce": 4}
+    keys = {"memory.interleave": "package", **cache}
+
+    def reads(x: Any) -> None:
+        for _ in range(3):
+            tl.load(x + tl.arange(0, 1024))
+
+    def bench(torch: Any) -> None:
+        triton.jit(reads)[(4,)](torch.empty(1024, dtype="f16"))
+
+    with kb.open_store("memory:") as source:
+        run = kb.run(bench, "minimal", topo=keys, store=source, check=True)
+        spent = {row["name"]: row["dynamic_pj"] for row in run.energy(by="kind")["rows"]}
+        record = source.load(run.id)
+        store.keep(record, source.load_topology(run.info["topology_id"]))
+    (moved,) = [row for row in record.tables["CacheUse"].to_pylist() if row["txn"] < 0]
+    assert 0 < moved["coalesced"] <= moved["hits"] + moved["merged"]
+    (read,) = [row["bytes"] for row in record.tables["Use"].to_pylist() if row["kind"] == "memory_cache"]
+    asked = sum(row["bytes"] for row in record.tables["Transaction"].to_pylist() if row["kind"] == "dma_read")
+    assert read + moved["coalesced_bytes"] == asked
+    dealt = [row["bytes"] for row in record.tables["Dealt"].to_pylist() if row["resource"].endswith(".cache")]
+    assert sum(dealt) == read
+    assert spent["memory_cache"] == pytest.approx(1.75 * read)
+    for name, oracle in CACHED.items():
+        found = kb.ask(name, record.info["id"], store)
+        assert [tuple(row) for row in found.rows] == oracle(
+            record, store.load_topology(record.info["topology"]), {}
+        )
+        assert sum(row[found.columns.index("coalesced")] for row in found.rows) == moved["coalesced"]
 
 
 def test_what_each_transaction_made_of_it_adds_up_to_the_run(kept: tuple[GraphStore, RunRecord]) -> None:

@@ -37,10 +37,11 @@ from tests.property.test_topology_keys import kernel as a_bit_of_everything
 from tests.same_state import differences
 
 MODELS = [
-    *((model, "n_to_one", hbm) for model in ("va", "pa", "la") for hbm in ("channels", "dram")),
+    *((model, "n_to_one", hbm) for model in ("va", "pa", "la") for hbm in ("channels", "dram", "cached")),
     ("la", "one_to_one", "channels"),
 ]
-"""Address model, mapping of HBM, and what its channels are."""
+"""Address model, mapping of HBM, and what its channels are or are behind."""
+CACHE = {"memory.cache.capacity": 8192, "memory.cache.gbs": 64.0, "memory.cache.coalesce": 3}
 LINKS: list[dict[str, object]] = [
     {},
     {kind: {"arbiter": "round_robin"} for kind in ("router_mesh", "router_to_hbm", "ucie_to_router")},
@@ -53,7 +54,7 @@ MACHINES = st.builds(
         **BASE,
         "system.address_model": model[0],
         "cube.hbm.mapping": model[1],
-        "cube.hbm.model": model[2],
+        **(CACHE if model[2] == "cached" else {"cube.hbm.model": model[2]}),
         "system.worker": worker,
         "links": links,
         "pe.pe_scheduler.compute_slots": slots,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -27,7 +28,7 @@ from tests.examples import examples
 from tests.unit.test_interleaved import CHIP, moved
 
 BURST, LINE = 64, 1024
-USE = ("hits", "misses", "merged", "writes", "evictions", "written_back")
+USE = ("hits", "misses", "merged", "coalesced", "writes", "evictions", "written_back")
 
 
 def cached(cache: str, memories: int = 1, wide: int = 128) -> PropertyGraph:
@@ -110,6 +111,79 @@ def test_equal_requests_in_flight_read_memory_once() -> None:
     apart = together(Machine(graph), ("die.pe0", 0, 2048), ("die.pe1", 1 << 14, 2048))
     assert max(apart) > max(both) + 2048 / 128 - 2  # its channels have twice as much to do
     assert sum(channel.bytes for channel in cache_of(running).channels[:-1]) == 2048
+
+
+@pytest.mark.parametrize("hit", [True, False])
+@pytest.mark.parametrize(("most", "turns"), [(1, 4), (2, 2), (3, 2), (4, 1), (9, 1)])
+def test_reads_that_share_a_turn_take_what_the_closed_form_says(most: int, turns: int, hit: bool) -> None:
+    """Four PEs read the same 2048 bytes at once: the last has them after as many turns as they need."""
+    nbytes, gbs = 2048, 16
+    graph = cached(f"capacity: 64 KiB, gbs: {gbs}, hit_ns: 20, coalesce: {most}", wide=4096)
+    route = router_of(graph).route("die.pe0.pe_dma", "die.hbm0", Traffic.PE_DMA)
+    running = Machine(graph, check=True)
+    if hit:
+        moved(running, nbytes, is_write=False)
+    before, passed = use(running), cache_of(running).cache.bytes
+    took = together(running, *((f"die.pe{pe}", 0, nbytes) for pe in range(4)))
+    alone = ZeroLoadModel(graph).read(route, nbytes, hit=hit).ns
+    assert max(took) == pytest.approx(alone + (turns - 1) * nbytes / gbs, abs=2.0)
+    assert cache_of(running).cache.bytes - passed == turns * nbytes
+    assert use(running)["coalesced"] == (4 - turns) * nbytes // BURST
+    assert use(running)["hits"] + use(running)["merged"] - before["hits"] == (3 + hit) * nbytes // BURST
+
+
+def test_a_turn_is_shared_until_it_is_over_or_what_it_reads_is_written() -> None:
+    graph = cached("capacity: 64 KiB, gbs: 16, coalesce: 4", wide=4096)
+
+    def coalesced(*others: tuple[str, int, bool, float]) -> int:
+        running = Machine(graph, check=True)
+        moved(running, BURST, is_write=False)
+        shared = running.addresses.shared_memory(0, 0)
+        assert shared is not None
+        begun = running.clock.now
+        sent = []
+        for pe, nbytes, is_write, after in (("die.pe0", BURST, False, 0.0), *others):
+            source, traffic = transfers.endpoint(running, pe)
+            one = transfers.Transfer(pe, "", nbytes, is_write=is_write, t_submit=begun + after)
+            region = Region(shared.base, nbytes)
+            running.clock.call_at(
+                begun + after, partial(transfers.start, running, one, source, traffic, region)
+            )
+            sent.append(one)
+        for one in sent:
+            running.wait(one)
+        return use(running)["coalesced"]
+
+    turn = BURST / 16
+    assert coalesced(("die.pe1", BURST, False, turn - 0.5)) == 1
+    assert coalesced(("die.pe1", BURST, False, turn + 0.5)) == 0
+    assert coalesced(("die.pe1", 1, True, 1.0), ("die.pe2", BURST, False, 2.0)) == 0
+    assert coalesced(("die.pe1", 32, False, 1.0), ("die.pe2", 32, False, 2.0)) == 2
+
+
+PES = st.sampled_from(["die.pe0", "die.pe1", "die.pe2", "die.pe3"])
+READS = st.lists(st.tuples(PES, st.integers(0, 40), st.integers(1, 9)), min_size=1, max_size=8)
+
+
+@examples(60)
+@given(st.lists(READS, min_size=1, max_size=4), st.integers(2, 5), st.sampled_from([1, 2]))
+def test_the_cache_reads_what_was_asked_for_less_what_is_shared(rounds: Any, most: int, ways: int) -> None:
+    took = []
+    for coalesce in (1, most):
+        keys = f"capacity: 4 KiB, line: {LINE}, ways: {ways}, gbs: 24, coalesce: {coalesce}"
+        running = Machine(cached(keys, wide=4096), check=True)
+        said = [
+            together(running, *((pe, at * BURST, count * BURST) for pe, at, count in reads))
+            for reads in rounds
+        ]
+        took.append([max(times) for times in said])
+        asked = sum(count for reads in rounds for _, _, count in reads)
+        found = use(running)
+        assert found["hits"] + found["merged"] + found["misses"] == asked
+        assert cache_of(running).cache.bytes == (asked - found["coalesced"]) * BURST
+        assert found["coalesced"] <= found["hits"] + found["merged"]
+        assert coalesce > 1 or not found["coalesced"]
+    assert all(with_it <= without + 1e-6 for without, with_it in zip(*took, strict=True))
 
 
 def test_what_is_dirty_is_written_back_before_its_room_is_used() -> None:
@@ -241,6 +315,8 @@ def test_a_cache_that_loses_bytes_is_found() -> None:
         ("gbs: 512", r"memory\.cache\.gbs: is set without capacity"),
         ("write_gbs: 512", r"memory\.cache\.write_gbs: is set without capacity"),
         ("capacity: 1 MiB", r"memory\.cache: gbs is missing, expected GB/s above 0"),
+        ("coalesce: 2", r"memory\.cache\.coalesce: is set without capacity"),
+        ("capacity: 1 MiB, gbs: 512, coalesce: 0", r"memory\.cache\.coalesce: "),
         ("capacity: 5000, gbs: 512", r"f:\d+: memory\.cache\.capacity: is 5000, expected a multiple of 4096"),
         (
             "capacity: 1 MiB, gbs: 512, line: 96",
