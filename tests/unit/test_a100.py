@@ -19,7 +19,8 @@ PE = "blocks.gpu.parts.pe"
 IN_CYCLES = {"memory.cache.hit_ns": -1, "wires.way.gbs": 1, "wires.stores.gbs": 1}
 """Figures that are as many cycles, or bytes a cycle, as the H100's: the sign of the clock's exponent."""
 DATA_SHEET = {
-    "name", "memory.cache.gbs", "memory.cache.write_gbs", "blocks.gpu.parts.hbm.channel_gbs",
+    "name", *(f"memory.cache.{key}" for key in ("gbs", "write_gbs", "coalesce")),
+    "blocks.gpu.parts.hbm.channel_gbs",
     *(f"{PE}.{key}" for key in ("count", "clock.ghz", "clock.loaded_ghz", "pe_gemm.macs_per_cycle")),
     *(f"{PE}.{key}" for key in ("pe_gemm.smallest.macs", "pe_math.cycles.*.1", "pe_tcm.scratch_bytes")),
 }  # fmt: skip

@@ -31,11 +31,11 @@ BURST, LINE = 64, 1024
 USE = ("hits", "misses", "merged", "coalesced", "writes", "evictions", "written_back")
 
 
-def cached(cache: str, memories: int = 1, wide: int = 128) -> PropertyGraph:
+def cached(cache: str, memories: int = 1, wide: int = 128, burst: int = BURST) -> PropertyGraph:
     """The chip of the tests of interleaved memory, with channels that take 7 ns more, behind a cache."""
     text = CHIP.replace("block: die, memories: 1", f"block: die, memories: {memories}")
     text = text.replace("memory: interleaved", f"memory: {{interleave: package, cache: {{{cache}}}}}")
-    text = text.replace("slice_bytes: 1 GiB", "slice_bytes: 1 GiB, access_ns: 7")
+    text = text.replace("slice_bytes: 1 GiB", f"slice_bytes: 1 GiB, access_ns: 7, burst_bytes: {burst}")
     text = text.replace("[r, hbm], wire: noc", f"[r, hbm], wire: {{gbs: {wide}, delay_ns: 1}}")
     return compile_topology(parse(text, "f"))
 
@@ -132,33 +132,41 @@ def test_reads_that_share_a_turn_take_what_the_closed_form_says(most: int, turns
     assert use(running)["hits"] + use(running)["merged"] - before["hits"] == (3 + hit) * nbytes // BURST
 
 
-def test_a_turn_is_shared_until_it_is_over_or_what_it_reads_is_written() -> None:
-    graph = cached("capacity: 64 KiB, gbs: 16, coalesce: 4", wide=4096)
+@pytest.mark.parametrize("write_back", ["true", "false"])
+def test_a_turn_is_shared_until_it_is_over_or_what_it_reads_is_written(write_back: str) -> None:
+    graph = cached(f"capacity: 64 KiB, gbs: 16, coalesce: 4, write_back: {write_back}", wide=4096)
 
-    def coalesced(*others: tuple[str, int, bool, float]) -> int:
+    def coalesced(*accesses: tuple[int, bool, float]) -> int:
+        """Bursts that shared a turn: PE 0, 1 ... read or write so many bytes, so many ns after the first."""
         running = Machine(graph, check=True)
         moved(running, BURST, is_write=False)
         shared = running.addresses.shared_memory(0, 0)
         assert shared is not None
-        begun = running.clock.now
         sent = []
-        for pe, nbytes, is_write, after in (("die.pe0", BURST, False, 0.0), *others):
-            source, traffic = transfers.endpoint(running, pe)
-            one = transfers.Transfer(pe, "", nbytes, is_write=is_write, t_submit=begun + after)
+        for pe, (nbytes, is_write, after) in enumerate(accesses):
+            source, traffic = transfers.endpoint(running, f"die.pe{pe}")
+            at = running.clock.now + after
+            sent.append(transfers.Transfer(source, "", nbytes, is_write=is_write, t_submit=at))
             region = Region(shared.base, nbytes)
-            running.clock.call_at(
-                begun + after, partial(transfers.start, running, one, source, traffic, region)
-            )
-            sent.append(one)
+            running.clock.call_at(at, partial(transfers.start, running, sent[-1], source, traffic, region))
         for one in sent:
             running.wait(one)
         return use(running)["coalesced"]
 
     turn = BURST / 16
-    assert coalesced(("die.pe1", BURST, False, turn - 0.5)) == 1
-    assert coalesced(("die.pe1", BURST, False, turn + 0.5)) == 0
-    assert coalesced(("die.pe1", 1, True, 1.0), ("die.pe2", BURST, False, 2.0)) == 0
-    assert coalesced(("die.pe1", 32, False, 1.0), ("die.pe2", 32, False, 2.0)) == 2
+    first = (BURST, False, 0.0)
+    assert coalesced(first, (BURST, False, turn - 0.5)) == 1
+    assert coalesced(first, (BURST, False, turn + 0.5)) == 0
+    assert coalesced(first, (1, True, 1.0), (BURST, False, 2.0)) == 0
+    assert coalesced(first, (32, False, 1.0), (32, False, 2.0)) == 2
+    assert coalesced((32, False, 0.0), (BURST, False, 1.0)) == 0  # which reads more
+
+
+def test_a_read_of_several_flits_of_a_burst_does_not_share_its_own_turn() -> None:
+    running = Machine(cached("capacity: 64 KiB, gbs: 16, coalesce: 4", burst=4 * BURST), check=True)
+    moved(running, 1000, is_write=False)
+    assert use(running)["coalesced"] == 0
+    assert cache_of(running).cache.bytes == 1000
 
 
 PES = st.sampled_from(["die.pe0", "die.pe1", "die.pe2", "die.pe3"])

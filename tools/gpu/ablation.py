@@ -39,6 +39,7 @@ WITHOUT: dict[str, dict[str, Any]] = {
     "results rearranged": {PE + "pe_dma.rearrange": None},
     "a way of stores": {"wires.stores.gbs": 239.9},
     "slower writes of the cache": {"memory.cache.write_gbs": None},
+    "coalesced reads": {"memory.cache.coalesce": None},
     "the cache": {"memory.cache": None},
     "loads ahead (1 stage)": {"stages": 1},
 }  # fmt: skip
