@@ -36,7 +36,6 @@ cdef class CachedSlice(HbmSlice):
     cdef readonly dict sets
     cdef set gone
     cdef object recent
-    cdef Turn turn
     cdef double until
     cdef readonly CacheUse use, total
     cdef Doubles served_by, asked_bytes
@@ -55,7 +54,7 @@ cdef class CachedSlice(HbmSlice):
     @cython.locals(cache=Server, use=CacheUse, line=CacheLine, duration=double, done=double, place=Py_ssize_t, fetched=double)
     cpdef double access(self, long long burst, long long nbytes, Transaction transaction, double time, bint writing) except? -1.0
     @cython.locals(line=CacheLine, turn=Turn, use=CacheUse, place=Py_ssize_t, fetched=double)
-    cpdef bint shares(self, long long burst, long long nbytes, Transaction transaction, double time) except? -1
+    cpdef double shared(self, long long burst, long long nbytes, Transaction transaction, double time) except? -1.0
     @cython.locals(rows=Words)
     cpdef object deal(self, Transaction transaction, Server part, long long nbytes)
     @cython.locals(written=double)

@@ -151,8 +151,6 @@ class CachedSlice(HbmSlice):
         """Numbers of evicted lines."""
         self.recent: Any = None
         """The line that was looked up last."""
-        self.turn: Any = None
-        """The turn that was shared last."""
         self.until = 0.0
         """When ``by`` had served the flit that was served last, ns."""
         self.use = self.total = CacheUse()
@@ -261,8 +259,10 @@ class CachedSlice(HbmSlice):
         cache = self.cache
         use: CacheUse = self.use
         place = burst & (self.line_bursts - 1)
-        if self.coalesce > 1 and not writing and self.shares(burst, nbytes, transaction, time):
-            return self.turn.done
+        if self.coalesce > 1 and not writing:
+            done = self.shared(burst, nbytes, transaction, time)
+            if done > 0.0:
+                return done
         duration = nbytes / (self.write_gbs if writing else self.gbs)
         done = cache.occupy(time, duration, transaction) + duration
         cache._busy_ns += duration
@@ -300,13 +300,13 @@ class CachedSlice(HbmSlice):
             line.turns[place] = Turn(transaction.id, nbytes, done, self.until, self.by)
         return done
 
-    def shares(self, burst: int, nbytes: int, transaction: Transaction, time: float) -> bool:
-        """Whether a read is served in the ``turn`` of an earlier one, of another transaction."""
+    def shared(self, burst: int, nbytes: int, transaction: Transaction, time: float) -> float:
+        """When a read is served in the turn of an earlier one, of another transaction; 0 in none."""
         line: CacheLine = self.find(burst >> self.line_shift, transaction, time)
         place = burst & (self.line_bursts - 1)
         found: Any = line.turns.get(place)
         if found is None:
-            return False
+            return 0.0
         turn: Turn = found
         if (
             turn.done <= time
@@ -314,7 +314,7 @@ class CachedSlice(HbmSlice):
             or turn.transaction == transaction.id
             or nbytes > turn.nbytes
         ):
-            return False
+            return 0.0
         turn.reads += 1
         use: CacheUse = self.use
         use.coalesced += 1
@@ -324,10 +324,9 @@ class CachedSlice(HbmSlice):
             use.merged += 1
         else:
             use.hits += 1
-        self.turn = turn
         self.until = turn.until
         self.by = turn.by
-        return True
+        return turn.done
 
     def write_through(self, burst: int, transaction: Transaction, time: float, done: float) -> float:
         """A write that goes to memory; the cache has it too if it has its burst. ``done`` is its port's."""
