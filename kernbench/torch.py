@@ -57,19 +57,29 @@ def tensor(data: Any, dtype: str | None = None, **how: Any) -> Tensor:
     values = np.asarray(data)
     if dtype is None and values.dtype == np.float64:
         dtype = "f32"
-    placed = {
-        "dp": _default.get(),
-        **{key: value for key, value in how.items() if key not in _WITHOUT_EFFECT},
-    }
-    return _context("tensor").from_numpy(values, dtype=dtype, **placed)
+    return _context("tensor").from_numpy(values, dtype=dtype, **_placed(how))
+
+
+def empty(*shape: Any, size: Any = (), dtype: str = "f32", **how: Any) -> Tensor:
+    """A tensor of a shape whose memory holds nothing yet: to read it before it is written is an error."""
+    return _context("empty").empty(_extents(shape, size), dtype=dtype, **_placed(how))
+
+
+def _placed(how: dict[str, Any]) -> dict[str, Any]:
+    own = {key: value for key, value in how.items() if key not in _WITHOUT_EFFECT}
+    return {"dp": _default.get(), **own}
+
+
+def _extents(shape: tuple[Any, ...], size: Any) -> tuple[int, ...]:
+    given = shape[0] if shape and not isinstance(shape[0], int) else shape or size
+    return tuple(int(n) for n in given)
 
 
 def _filled(values: Callable[[tuple[int, ...]], Array]) -> Callable[..., Tensor]:
     """A function that makes a tensor of a shape, given as numbers or as one sequence."""
 
     def make(*shape: Any, size: Any = (), dtype: str = "f32", **how: Any) -> Tensor:
-        given = shape[0] if shape and not isinstance(shape[0], int) else shape or size
-        return tensor(values(tuple(int(n) for n in given)), dtype, **how)
+        return tensor(values(_extents(shape, size)), dtype, **how)
 
     return make
 
@@ -92,8 +102,7 @@ def _normal(shape: tuple[int, ...]) -> Array:
     return _random.standard_normal(shape)
 
 
-empty = zeros = _filled(np.zeros)
-ones, rand, randn = _filled(np.ones), _filled(_uniform), _filled(_normal)
+zeros, ones, rand, randn = _filled(np.zeros), _filled(np.ones), _filled(_uniform), _filled(_normal)
 empty_like, zeros_like, ones_like = _like(None), _like(np.zeros), _like(np.ones)
 rand_like, randn_like = _like(_uniform), _like(_normal)
 
@@ -123,7 +132,7 @@ def assert_close(actual: Any, expected: Any, *, atol: float = 1e-5, rtol: float 
     wanted = _on_host(expected)
     if isinstance(actual, Tensor):
         _context("testing").check(actual.name, actual, wanted, tolerance=max(atol, rtol))
-    np.testing.assert_allclose(_on_host(actual), wanted, atol=atol, rtol=rtol)
+    np.testing.assert_allclose(_on_host(actual), wanted, atol=atol, rtol=rtol, verbose=False)
 
 
 testing = SimpleNamespace(assert_close=assert_close)

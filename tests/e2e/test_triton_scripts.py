@@ -12,7 +12,7 @@ import pytest
 
 import kernbench as kb
 import kernbench.torch as torch
-from kernbench.errors import BenchError, UsageError
+from kernbench.errors import BenchError, UsageError, VerificationError
 
 Cli = Callable[..., Any]
 SCRIPT = """\
@@ -143,6 +143,8 @@ def test_tensors_of_scripts_are_made_as_pytorch_makes_them() -> None:
         assert len(torch.empty_like(x).shards) == 2
         torch.set_default_device(None)
         assert torch.rand((3, 5)).dtype == "f32"
+        with pytest.raises(VerificationError, match="never written"):
+            torch.empty(2, 3, device="cuda").numpy()
         assert torch.tensor([1, 2, 3]).dtype == "i64"
         assert torch.tensor([1.0]).dtype == "f32"
         assert torch.tensor([[1, 2]], dtype=torch.int32).tolist() == [[1, 2]]
