@@ -8,9 +8,9 @@ scratch, and for loaded integers that it looks at.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -80,7 +80,6 @@ class AheadLanguage(Language):
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
-        self._hand_over = self._send
         self._send = self._issue_ahead
         self._scratch.wait = lambda: self._wait_for_oldest() or self._wait_for_posted()
         self._flights: dict[int, Flight] = {}
@@ -96,11 +95,6 @@ class AheadLanguage(Language):
         """The next load is the first of the kernel or block, or of a turn of a loop."""
         self._fence: Completion | None = None
         """The last access that all accesses after it wait for."""
-
-    def _end(self, send: Callable[..., NoReturn]) -> None:
-        """See :class:`Language`."""
-        super()._end(send)
-        self._hand_over = send
 
     def drain(self) -> None:
         """Wait for all that is under way."""

@@ -211,7 +211,9 @@ class KernelThread:
             if unfinished:
                 self._issue(Wait(unfinished))
         finally:
-            self._tl._end(partial(_outside, self._binding.name))
+            # What led back here would be a cycle of references.
+            tl = self._tl
+            tl._send = tl._hand_over = tl._scratch.wait = partial(_outside, self._binding.name)
 
     def _issue(self, command: Command) -> None:
         """Forward a command to the PE and suspend until it resumes this kernel."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import NoReturn, TypeGuard
+from typing import TypeGuard
 
 import numpy as np
 
@@ -71,14 +71,11 @@ class Language(AtomicCalls, CompositeCalls, ProductCalls, MathCalls, ViewCalls):
         data: ValueSource | None = None,
     ) -> None:
         super().__init__(kernel, pe, scratch, send, data)
+        self._hand_over = send
         self._outstanding = []
         self._posted = []
         self._scratch.wait = self._wait_for_posted
         self._unwaited = []
-
-    def _end(self, send: Callable[..., NoReturn]) -> None:
-        """The kernel is over: ``send`` is called instead of what leads back here, a cycle of references."""
-        self._send = self._scratch.wait = send
 
     def _unknown(self, name: str) -> UnknownNameError:
         """What to say of a name that the language does not have.
