@@ -69,7 +69,7 @@ def test_every_planted_race_is_found(noise: Any, pair: Any, kinds: Any, at: Any,
     found = races_of([programs], [True])
     assert found
     for race in found:
-        assert race.first.pe != race.second.pe
+        assert race.pes[0] != race.pes[1]
         assert "tensor 'x'" in race.where
         assert "test_races.py:" in str(race)
 
