@@ -152,10 +152,10 @@ def where_is(graph: PropertyGraph, part: str) -> tuple[str, str | None]:
 
 
 def _around(graph: PropertyGraph, part: str) -> Iterator[str]:
-    """What holds a component or link, from the inside out."""
+    """The blocks that hold a component or link, from the inside out."""
     name = part.partition("->")[0].rpartition(".")[0]
     while name:
-        if name in graph:
+        if name in graph and not graph.node(name).properties["impl"]:  # a memory with parts is not a block
             yield name
         name = name.rpartition(".")[0]
 

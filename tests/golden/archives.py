@@ -245,7 +245,9 @@ def _kernel_lines() -> dict[str, list[str]]:
     # An archive has a file's name without its folder; a name that two files have keeps its number.
     import kernbench
 
-    files = sorted(Path(kernbench.__file__).parent.rglob("*.py"))
+    package = Path(kernbench.__file__).parent
+    shipped = package / "_data"  # with a package that is installed; in a checkout beside it
+    files = [path for path in sorted(package.rglob("*.py")) if shipped not in path.parents]
     names = [path.name for path in files]
     return {
         path.name: path.read_text(encoding="utf-8").splitlines()

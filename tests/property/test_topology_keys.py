@@ -161,8 +161,9 @@ OF_BUFFERS = {"links.*.vcs", "links.*.credit_ns", "links.*.allocation_ns"}
 
 OFF = {key for kind in COMPONENT_KINDS.values() for key in kind.switches}
 """Properties that are there where a key is not off, whatever it changes."""
-OF_GRIDS = {"pe.warps"}
-"""Keys for kernels of a grid; what each does is in ``tests/exact/test_pe_keys.py``."""
+OF_GRIDS = {"pe.warps", "memory.cache.coalesce"}
+"""Keys for kernels of a grid, whose blocks share a PE or read the same bytes at once; what each does is in
+``tests/exact/test_pe_keys.py`` and ``tests/unit/test_cached.py``."""
 
 
 def keys(section: Section, path: str = "") -> Iterator[tuple[str, Any, Any]]:
