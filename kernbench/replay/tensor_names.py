@@ -41,9 +41,9 @@ class NamedShard(NamedTuple):
 
 
 class TensorNames:
-    """Which shard of which tensor is at an address. Freed memory keeps no name.
+    """Names the tensor and shard at an address. Freed memory has no name.
 
-    ``pes`` are the names of the PEs that have begun a kernel, by (sip, cube, pe).
+    ``pes`` maps (sip, cube, pe) to the name of each PE that has begun a kernel.
     """
 
     def __init__(self) -> None:

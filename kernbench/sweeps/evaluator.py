@@ -134,7 +134,7 @@ class Evaluator:
         return self._why
 
     def traffic(self, name: str, flows: Sequence[Mapping[str, Any]]) -> PointRun | None:
-        """The run of flows that start together; ``name`` says in errors what it is."""
+        """Run flows that start together; errors call them ``name``."""
         graph, classes = described_machine(self.topology, self.topo)
         if self._traffic is None:
             known = (run for run in all_runs(self.store) if run.bench == BENCH and run.info["status"] == "ok")

@@ -50,7 +50,7 @@ connect:
   - {{pair: [host.cpu, {sip}], wire: pcie}}
 """
 NAMES = {"sip": "siq", "cube": "cubf", "pe": "pf"}
-"""Names of own, which stand in the same order among the others."""
+"""Other names, which sort as the usual ones do."""
 
 
 def run(tmp: Path, names: dict[str, str]) -> kb.Run:
