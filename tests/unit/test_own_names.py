@@ -126,8 +126,17 @@ def test_pictures_timelines_traces_and_errors_have_own_names(tmp_path: Path) -> 
 @pytest.mark.slow
 def test_questions_and_tabs_answer_with_own_names(tmp_path: Path) -> None:
     usual, own = (
-        {name: as_usual(rows, names) for name, rows in answers(run(tmp_path, names))}
+        {name: json.loads(as_usual([rows], names)) for name, rows in answers(run(tmp_path, names))}
         for names in (USUAL, NAMES)
     )
-    assert {name: text for name, text in own.items() if text != usual.get(name)} == {}
+    assert {name: rows for name, rows in own.items() if rows != like(usual.get(name))} == {}
     assert usual.keys() == own.keys()
+
+
+def like(value: Any) -> Any:
+    """An engine may sum rows in another order: floats up to 1e-9."""
+    if isinstance(value, list):
+        return [like(item) for item in value]
+    if isinstance(value, dict):
+        return {key: like(item) for key, item in value.items()}
+    return pytest.approx(value, rel=1e-9, abs=1e-9) if isinstance(value, float) else value
