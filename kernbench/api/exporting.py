@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from kernbench.analysis.chosen_window import Chosen, ChosenWindow
-from kernbench.api.timelines import timeline
 from kernbench.errors import UsageError
 from kernbench.hints import did_you_mean, suggestion
 from kernbench.written_files import writing
@@ -151,7 +150,7 @@ def _table(table: pa.Table, form: str, out: BinaryIO) -> None:
 
 
 def _timeline(run: RunTrace, path: PathLike, chosen: ChosenWindow, **options: Any) -> list[str]:
-    return write_file(path, partial(_put, timeline(run, chosen, **options).svg().encode()))
+    return write_file(path, partial(_put, run.timeline(chosen, **options).svg().encode()))
 
 
 def _roofline(run: RunTrace, path: PathLike, chosen: ChosenWindow) -> list[str]:

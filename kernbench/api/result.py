@@ -20,7 +20,6 @@ from kernbench.shown import SHOWN
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from kernbench.api.timelines import TimeLine
     from kernbench.report.content import Content
 
 
@@ -104,36 +103,6 @@ class Run(RunTrace):
     def advice(self, launch: int | str = "all", least: float = LEAST) -> Advice:
         """What to do next, the largest saving first, as a list: see :func:`kernbench.advise`."""
         return advice_on(self, launch, least)
-
-    def timeline(
-        self,
-        launch: Chosen = "all",
-        from_ns: float | None = None,
-        to_ns: float | None = None,
-        *,
-        links: bool = False,
-        waits: bool = True,
-        fold: bool = True,
-        rows: int = 16,
-    ) -> TimeLine:
-        """The timeline of a window (:meth:`window`, by default the launches). A notebook shows it.
-
-        Args:
-            launch: See :meth:`window`; ``from_ns`` and ``to_ns`` too.
-            from_ns: Leave out what ended before.
-            to_ns: Leave out what began after.
-            links: With the links, memories, routers and CPUs that transactions crossed, most occupied first.
-            waits: With what was queued before them.
-            fold: PEs that did the same at the same times, and such links, once.
-            rows: PEs to show at most, and as many links and other parts; 0 for all.
-
-        Raises:
-            UsageError: The run has no trace, or there is no such window.
-        """
-        from kernbench.api.timelines import timeline
-
-        chosen = ChosenWindow.of(launch, from_ns, to_ns)
-        return timeline(self, chosen, links=links, waits=waits, fold=fold, rows=rows)
 
     def screen(
         self,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kernbench.analysis.critical_path import CriticalPath
     from kernbench.analysis.time_window import Window
     from kernbench.analysis.trace_index import TraceIndex
+    from kernbench.report.timeline import TimeLine
 
 Frame: TypeAlias = "dict[str, NDArray[Any]]"
 """Columns by name, all of one length; ``pandas.DataFrame(frame)`` makes a data frame of it."""
@@ -209,6 +210,40 @@ class RunTrace(RunFacts):
             ("path", window),
             lambda: path_within(self._trace_index, self.sim_ns, window, partial=partial),
         )
+
+    def timeline(
+        self,
+        launch: Chosen = "all",
+        from_ns: float | None = None,
+        to_ns: float | None = None,
+        *,
+        links: bool = False,
+        waits: bool = True,
+        fold: bool = True,
+        rows: int = 16,
+    ) -> TimeLine:
+        """The timeline of a window (:meth:`window`, by default the launches). A notebook shows it.
+
+        Args:
+            launch: See :meth:`window`; ``from_ns`` and ``to_ns`` too.
+            from_ns: Leave out what ended before.
+            to_ns: Leave out what began after.
+            links: With the links, memories, routers and CPUs that transactions crossed, most occupied first.
+            waits: With what was queued before them.
+            fold: PEs that did the same at the same times, and such links, once.
+            rows: PEs to show at most, and as many links and other parts; 0 for all.
+
+        Raises:
+            UsageError: The run has no trace, or there is no such window.
+        """
+        from kernbench.report.timeline import Wanted, time_line
+
+        if rows < 0:
+            raise UsageError(f"rows={rows} cannot be shown; give a number from 1, or 0 for all")
+        self._check_traced()
+        window = self.window(launch, from_ns, to_ns)
+        window.check_time()
+        return time_line(self.properties, self.tables, window, Wanted(links, waits, fold, rows))
 
     def roofline(
         self, by: str = "operation", launch: int | str = "all", limit: int | None = None

@@ -89,7 +89,7 @@ def _machine(answers: Answers, params: Params) -> Any:
 def _timeline(answers: Answers, params: Params) -> Any:
     run = answers.run(params).run
     line = run.timeline(window_of(params), links=True, rows=_count(params, "rows", 16))
-    return time_line(line.drawn, _count(params, "bars", 40_000))
+    return time_line(line, _count(params, "bars", 40_000))
 
 
 def _count(params: Params, name: str, default: int) -> int:

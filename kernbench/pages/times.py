@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kernbench.report.timeline.model import CATEGORIES, WAITING, Floats, TimeLine, TimelineRow, merge
+from kernbench.report.timeline.model import CATEGORIES, WAITING, Floats, TimelineContent, TimelineRow, merge
 
 Order = dict[str, int]
 
@@ -15,7 +15,7 @@ _FINE = (0.0, 1 / 20000, 1 / 4000, 1 / 1000, 1 / 300)
 """Shares of the window below which bars are joined with their neighbours, tried in this order."""
 
 
-def time_line(line: TimeLine, most: int = 40_000) -> dict[str, Any]:
+def time_line(line: TimelineContent, most: int = 40_000) -> dict[str, Any]:
     """The timeline with ``most`` bars at most, so far as joining short ones leads there.
 
     Gives ``title start_ns ns remarks left_out joined categories waiting texts groups``. ``joined`` is the

@@ -135,7 +135,7 @@ def test_comparisons_say_where_runs_differ_in_it(part: kb.Run, exact: kb.Run, st
 
 
 def test_a_timeline_has_periods_that_were_not_simulated_as_one_bar(part: kb.Run, exact: kb.Run) -> None:
-    rows = {row.label: row for row in part.timeline().drawn.groups[0].rows}
+    rows = {row.label: row for row in part.timeline().groups[0].rows}
     assert rows["not simulated"].names == (f"{COUNT - 3} more of layer",)
     (one,) = [one for one in part.info["repeats"] if one["kind"] == "repeat"]
     assert rows["not simulated"].end[0] - rows["not simulated"].begin[0] <= one["to_ns"] - one["from_ns"]

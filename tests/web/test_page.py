@@ -179,7 +179,7 @@ def seen(page: Page) -> tuple[float, float]:
 
 def test_the_time_line_zooms_and_searches(desk: Page, server: str, kept: tuple[Path, list[str]]) -> None:
     show(desk, server, "timeline")
-    line = open_run(kept).run.timeline(links=True).drawn
+    line = open_run(kept).run.timeline(links=True)
     assert seen(desk) == pytest.approx((0.0, line.ns))
     canvas = desk.locator("canvas")
     canvas.focus()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernbench.report.timeline.model import TimeLine
+from kernbench.report.timeline.line import TimeLine
 from kernbench.report.timeline.rows import Wanted, time_line
 
 __all__ = ["TimeLine", "Wanted", "time_line"]

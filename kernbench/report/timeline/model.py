@@ -77,8 +77,8 @@ class RowGroup:
 
 
 @dataclass(frozen=True)
-class TimeLine:
-    """The groups of a window, whose begin is time 0."""
+class TimelineContent:
+    """The groups of a window, whose start is time 0."""
 
     title: str
     start_ns: float
@@ -111,9 +111,10 @@ class TimeLine:
         return lines
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data: ``title start_ns ns left_out groups[]``, each ``place count rows[]``.
+        """Plain data: ``title start_ns ns left_out groups[]``; times of bars are ns since ``start_ns``.
 
-        A row has ``place label occupancy bars[]``, a bar ``begin end category name number source``.
+        A group has ``place count rows[]``, a row ``place label occupancy bars[]``, and a bar
+        ``begin end category name number source``.
         """
         return {
             "title": self.title,
@@ -121,8 +122,8 @@ class TimeLine:
             "ns": self.ns,
             "left_out": self.left_out,
             "groups": [
-                {"place": g.place, "count": g.count, "alike": g.count, "rows": [_row(row) for row in g.rows]}
-                for g in self.groups
+                {"place": group.place, "count": group.count, "rows": [_row(row) for row in group.rows]}
+                for group in self.groups
             ],
         }
 

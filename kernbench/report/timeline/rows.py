@@ -17,7 +17,8 @@ from kernbench.analysis.occupancy import covered_ns, has_times, occupied_ns
 from kernbench.analysis.time_lines import OF_HOST, Lines
 from kernbench.analysis.time_window import Window, select
 from kernbench.analysis.trace_tables import Ints, Texts
-from kernbench.report.timeline.model import NAMES, Floats, RowGroup, TimeLine, TimelineRow
+from kernbench.report.timeline.line import TimeLine
+from kernbench.report.timeline.model import NAMES, Floats, RowGroup, TimelineRow
 
 _ENGINES = {
     "pe_gemm": "gemm", "pe_math": "math", "pe_fetch_store": "move", "pe_scheduler": "composite",

@@ -6,7 +6,15 @@ from collections.abc import Iterator
 from xml.sax.saxutils import escape, quoteattr
 
 from kernbench.report.colours import INK, PAPER
-from kernbench.report.timeline.model import CATEGORIES, NAMES, WAITING, TimeLine, TimelineRow, merge, ticks
+from kernbench.report.timeline.model import (
+    CATEGORIES,
+    NAMES,
+    WAITING,
+    TimelineContent,
+    TimelineRow,
+    merge,
+    ticks,
+)
 from kernbench.report.views.text import LINE, SIZE, width
 
 _MARGIN = 20.0
@@ -25,7 +33,7 @@ _STYLE = (
 )
 
 
-def svg(line: TimeLine) -> str:
+def svg(line: TimelineContent) -> str:
     """The picture; the same text for the same timeline."""
     names = max((width(row.label) for group in line.groups for row in group.rows), default=60.0)
     left = _MARGIN + min(names, 420.0) + 22
@@ -69,7 +77,7 @@ def svg(line: TimeLine) -> str:
     )
 
 
-def _bars(line: TimeLine, row: TimelineRow, left: float, y: float) -> Iterator[str]:
+def _bars(line: TimelineContent, row: TimelineRow, left: float, y: float) -> Iterator[str]:
     scale = _TIME / line.ns if line.ns > 0 else 0.0
     lanes = min(row.lanes, _MOST_LANES)
     high = _ROW / lanes
@@ -120,7 +128,7 @@ def _bar(x: float, y: float, wide: float, high: float, category: int, tip: str) 
     )
 
 
-def _tip(line: TimeLine, row: TimelineRow, number: int) -> str:
+def _tip(line: TimelineContent, row: TimelineRow, number: int) -> str:
     begin, end = row.begin.item(number), row.end.item(number)
     named = row.numbers.item(number)
     of = f"\n{row.what} {named}" if named >= 0 else ""
@@ -128,14 +136,14 @@ def _tip(line: TimeLine, row: TimelineRow, number: int) -> str:
     return f"{row.names[number]}\n{begin:g} to {end:g} ns: {end - begin:g} ns{of}{source}"
 
 
-def _grid(line: TimeLine, left: float, top: float, bottom: float) -> Iterator[str]:
+def _grid(line: TimelineContent, left: float, top: float, bottom: float) -> Iterator[str]:
     for tick in ticks(line.ns, 10):
         x = left + (tick / line.ns * _TIME if line.ns > 0 else 0.0)
         yield f'<line class="grid" x1="{_n(x)}" y1="{_n(top - 4)}" x2="{_n(x)}" y2="{_n(bottom)}"/>'
         yield _text(f"{tick:g}{' ns' if tick == 0 else ''}", x, top - 12, anchor="middle")
 
 
-def _legend(line: TimeLine, y: float) -> Iterator[str]:
+def _legend(line: TimelineContent, y: float) -> Iterator[str]:
     x = _MARGIN
     entries = [CATEGORIES[name] for name in line.categories]
     if any(len(row.wait_begin) for group in line.groups for row in group.rows):

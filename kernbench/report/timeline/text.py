@@ -6,7 +6,7 @@ import textwrap
 
 import numpy as np
 
-from kernbench.report.timeline.model import TimeLine, TimelineRow, ticks
+from kernbench.report.timeline.model import TimelineContent, TimelineRow, ticks
 
 _BARS = " ▁▂▃▄▅▆▇█"
 _PLAIN = " .:-=+*%#"
@@ -15,7 +15,7 @@ _LEAST = 20
 """Characters of time at least."""
 
 
-def text(line: TimeLine, width: int, *, plain: bool = False) -> str:
+def text(line: TimelineContent, width: int, *, plain: bool = False) -> str:
     """Lines of at most ``width`` characters, if that is 40 at least."""
     steps = _PLAIN if plain else _BARS
     dot = "," if plain else "·"
