@@ -12,7 +12,7 @@ from kernbench.errors import InvariantError
 from kernbench.run_options import ShareProgress
 
 if TYPE_CHECKING:
-    from kernbench.probes import ProbeReport
+    from kernbench.probes.report import ProbeReport
 
 
 def probe(
@@ -39,21 +39,29 @@ def probe(
     Returns:
         The measurements. Its ``ok`` says whether every invariant holds; nothing is raised where one does not.
     """
-    from kernbench.probes import STANDARD_BYTES, SWEEP_BYTES
-    from kernbench.probes import probe as run_probe
+    from kernbench.probes.cases import CaseCatalogue, LeftOut
+    from kernbench.probes.measurements import ProbeBench, has_cache
+    from kernbench.probes.probe_checks import check as findings
+    from kernbench.probes.report import STANDARD_BYTES, SWEEP_BYTES, ProbeReport, notes, size_text
 
     for size in (*(sizes or ()), *(() if nbytes is None else (nbytes,))):
         check_number("a size", size, 1)
     graph, classes = described_machine(topology, topo, components)
+    catalogue = CaseCatalogue(graph)
+    chosen = catalogue.chosen(case)
+    left_out = list(catalogue.left_out) if case in (None, "all") else []
+    nbytes = STANDARD_BYTES if nbytes is None else nbytes
+    sweep = tuple(sorted(set(SWEEP_BYTES if sizes is None else sizes) or {nbytes}))
+    limit = catalogue.limit_bytes
+    if limit is not None and max(*sweep, nbytes) > limit:
+        reason = "a larger transfer is a message for each pseudo-channel, and those meet on the links"
+        left_out.append(LeftOut(f"sizes above {size_text(limit)}", reason))
+        sweep, nbytes = tuple(size for size in sweep if size <= limit) or (limit,), min(nbytes, limit)
     try:
-        return run_probe(
-            graph,
-            case=case,
-            sizes=SWEEP_BYTES if sizes is None else tuple(sizes),
-            nbytes=STANDARD_BYTES if nbytes is None else nbytes,
-            components=classes,
-            checked=check,
-            progress=progress,
-        )
+        rows = ProbeBench(graph, classes, check=check).measure(chosen, [*sweep, nbytes], progress)
+        found = findings(rows)
     except InvariantError as error:
         raise failed(error, kept="") from error
+    said = tuple(notes(rows, nbytes, has_cache(graph)))
+    name = str(graph.properties["name"])
+    return ProbeReport(name, nbytes, sweep, tuple(rows), tuple(left_out), tuple(found), said)

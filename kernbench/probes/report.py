@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from kernbench.analysis.time_by_cause import CAUSES
-from kernbench.pgraph import PropertyGraph
-from kernbench.probes.cases import CATEGORIES, Case, CaseCatalogue, LeftOut
-from kernbench.probes.measurements import CaseRow, Measurement, ProbeBench, has_cache
-from kernbench.probes.probe_checks import Finding, check
-from kernbench.run_options import ShareProgress
+from kernbench.probes.cases import CATEGORIES, Case, LeftOut
+from kernbench.probes.measurements import CaseRow, Measurement
+from kernbench.probes.probe_checks import Finding
 
 STANDARD_BYTES = 32 * 1024
 """The size of the summary: neither overheads nor bandwidth hide the other (ADR-0049 D2)."""
@@ -149,43 +147,11 @@ class ProbeReport:
         return [category for category in CATEGORIES if self._of(category)]
 
 
-def probe(
-    graph: PropertyGraph,
-    *,
-    case: str | None = None,
-    sizes: Sequence[int] = SWEEP_BYTES,
-    nbytes: int = STANDARD_BYTES,
-    components: Mapping[str, str] | None = None,
-    checked: bool | None = None,
-    progress: ShareProgress | None = None,
-) -> ProbeReport:
-    """Measure ``graph``'s cases (or the one called ``case``) and check the invariants.
+def notes(rows: Sequence[CaseRow], nbytes: int, cached: bool) -> Iterator[str]:
+    """Comparisons without a verdict: reading against writing from the host, and what limits each distance.
 
-    ``sizes`` are the sweep's and ``nbytes`` the summary's bytes; ``components`` as for a machine, ``checked``
-    as its ``check``. A :class:`~kernbench.errors.UsageError` for a case or a size that does not exist or fit.
+    ``cached`` machines have a remark of their own.
     """
-    catalogue = CaseCatalogue(graph)
-    chosen = catalogue.chosen(case)
-    left_out = list(catalogue.left_out) if case in (None, "all") else []
-    sweep, limit = tuple(sorted(set(sizes) or {nbytes})), catalogue.limit_bytes
-    if limit is not None and max(*sweep, nbytes) > limit:
-        reason = "a larger transfer is a message for each pseudo-channel, and those meet on the links"
-        left_out.append(LeftOut(f"sizes above {size_text(limit)}", reason))
-        sweep, nbytes = tuple(size for size in sweep if size <= limit) or (limit,), min(nbytes, limit)
-    rows = ProbeBench(graph, components, check=checked).measure(chosen, [*sweep, nbytes], progress)
-    return ProbeReport(
-        str(graph.properties["name"]),
-        nbytes,
-        sweep,
-        tuple(rows),
-        tuple(left_out),
-        tuple(check(rows)),
-        (*notes(rows, nbytes), *((_COLD,) if has_cache(graph) else ())),
-    )
-
-
-def notes(rows: Sequence[CaseRow], nbytes: int) -> Iterator[str]:
-    """Comparisons without a verdict: reading against writing from the host, and what limits each distance."""
     times = {row.case.name: row.by_size[nbytes].actual_ns for row in rows if row.case.category != "pe-dma"}
     both = [hop for name in times if (hop := name.removeprefix("h2d-")) != name and f"d2h-{hop}" in times]
     if both:
@@ -198,6 +164,8 @@ def notes(rows: Sequence[CaseRow], nbytes: int) -> Iterator[str]:
     }
     if len(limits) > 1:
         yield "bottleneck in GB/s: " + ", ".join(f"{name} {gbs}" for name, gbs in limits.items())
+    if cached:
+        yield _COLD
 
 
 def figures(m: Measurement) -> dict[str, Any]:

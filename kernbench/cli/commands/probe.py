@@ -16,7 +16,7 @@ from kernbench.report.content import SHARE, Column
 from kernbench.sizes import read_size
 
 if TYPE_CHECKING:
-    from kernbench.probes import ProbeReport
+    from kernbench.probes.report import ProbeReport
 
 
 def _bytes(text: str) -> int:
