@@ -110,6 +110,11 @@ class ReadOnlyError(QueryError, PermissionError):
 class QueryTimeoutError(QueryError, TimeoutError):
     """A query took longer than it was allowed to."""
 
+    @classmethod
+    def after(cls, seconds: float, waited: str = "") -> QueryTimeoutError:
+        """The error of a query that was stopped after so long; ``waited`` says for what it had waited."""
+        return cls(f"the query {waited}was stopped after {seconds:g} s; make it narrower, or allow more time")
+
 
 class QueryCancelledError(QueryError):
     """A query was cancelled while it ran, or its asker had gone away."""

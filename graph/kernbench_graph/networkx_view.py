@@ -67,13 +67,12 @@ def result_graph(rows: Iterable[Sequence[Any]]) -> nx.MultiDiGraph[str]:
 
 def _wanted(names: Collection[str]) -> tuple[list[str], list[str]]:
     """The labels and relationship types that ``names`` mean; ``QueryError`` for a name that is neither."""
-    types = [rel.type for rel in SCHEMA.relationships]
-    labels = [label.name for label in SCHEMA.labels]
     for name in names:
-        if name not in types and name not in labels:
-            known = ", ".join((*labels, *types))
+        if name not in SCHEMA.names:
+            known = ", ".join(SCHEMA.names)
             raise QueryError(f"'{name}' is not a label or relationship type; there are {known}")
-    chosen = [type_ for type_ in types if type_ in names]
+    labels = [label.name for label in SCHEMA.labels]
+    chosen = [rel.type for rel in SCHEMA.relationships if rel.type in names]
     ends = {end for type_ in chosen for pair in SCHEMA.relationship(type_).pairs for end in pair}
     kept = [label for label in labels if not names or label in names or label in ends]
     between = [rel.type for rel in SCHEMA.relationships if any({*pair} <= {*kept} for pair in rel.pairs)]

@@ -212,10 +212,8 @@ def graph_parts(
 _NOWHERE = TopologyRecord("", "", "", {})
 _PAIR = pa.schema([("from", pa.string()), ("to", pa.string())])
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
-_SCHEMA_NAMES = frozenset(
-    [label.name for label in SCHEMA.labels] + [rel.type for rel in SCHEMA.relationships]
-)
 _KNOWN = {name.lower(): ARROW_TYPES[type_] for name, types in SCHEMA.properties().items() for type_ in types}
+_SCHEMA_NAMES = frozenset(SCHEMA.names)
 _OWN_PREFIXES = ("InRun", "InHistory", "Kernbench")
 """Of labels that stores add for themselves."""
 

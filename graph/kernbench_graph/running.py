@@ -176,8 +176,7 @@ class RunningQuery:
             over = self._end is not None and time.monotonic() >= self._end
         if over:
             waited = "waited for others and " if self._doing == WAITING else ""
-            message = f"the query {waited}was stopped after {self._timeout_s:g} s"
-            self._stop(QueryTimeoutError(f"{message}; make it narrower, or allow more time"))
+            self._stop(QueryTimeoutError.after(self._timeout_s, waited))
         elif self.asker.gone is not None and self.asker.gone():
             self._stop(QueryCancelledError("the query was cancelled: whoever asked it has gone"))
 

@@ -207,6 +207,11 @@ class Schema:
         return [(table.computed, self._names_from({table.name})) for table in self.tables if table.computed]
 
     @cached_property
+    def names(self) -> tuple[str, ...]:
+        """All labels, then all relationship types."""
+        return (*self._labels, *self._relationships)
+
+    @cached_property
     def _labels(self) -> dict[str, NodeLabel]:
         return {label.name: label for label in self.labels}
 

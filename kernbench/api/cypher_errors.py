@@ -27,6 +27,8 @@ _RESERVED = _CLAUSES | frozenset(
 
 def explain_error(error: QueryError, text: str) -> QueryError:
     """``error`` about the query ``text`` in words that lead on; as it is where there is nothing to add."""
+    from kernbench.pgraph import SCHEMA
+
     message = str(error)
     if found := _EMBEDDED.search(message):
         return _syntax(text, *_place(text, int(found[1]), int(found[2]) + 1))
@@ -35,10 +37,10 @@ def explain_error(error: QueryError, text: str) -> QueryError:
     if found := _ARCADE.search(message):
         return _syntax(text, *_place(text, int(found[1]), int(found[2])))
     if found := _LABEL.search(message):
-        hint = suggestion(found[1], _labels())
+        hint = suggestion(found[1], SCHEMA.names)
         return type(error)(f"there is no label or relationship type '{found[1]}' here; {hint}{_SCHEMA_PAGE}")
     if found := _PROPERTY.search(message):
-        hint = suggestion(found[1], _properties())
+        hint = suggestion(found[1], sorted(SCHEMA.properties()))
         return type(error)(f"'{found[2]}' has no property '{found[1]}'; {hint}{_SCHEMA_PAGE}")
     return error
 
@@ -83,16 +85,3 @@ def _reserved_hint(before: str, word: str) -> str:
             return f"; something is missing before {last}"
         return f"; {last} is a reserved word: as a name, write `{last}`"
     return ""
-
-
-def _labels() -> list[str]:
-    from kernbench.pgraph import SCHEMA
-
-    return [label.name for label in SCHEMA.labels] + [rel.type for rel in SCHEMA.relationships]
-
-
-def _properties() -> list[str]:
-    from kernbench.pgraph import SCHEMA
-
-    found = {known.name for label in SCHEMA.labels for known in label.properties}
-    return sorted(found | {known.name for rel in SCHEMA.relationships for known in rel.properties})

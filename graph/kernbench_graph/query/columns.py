@@ -5,11 +5,10 @@ An item without an alias is a column that is called as it is written, the way Ne
 
 from __future__ import annotations
 
-from kernbench_graph.query.guard import tokens
+from kernbench_graph.query.guard import Token, statement, tokens
+from kernbench_graph.query.items import is_clause, items_from, written
 
-_OPEN, _CLOSE = "([{", ")]}"
 _PATHS = frozenset(("shortestpath", "allshortestpaths", "any", "all", "shortest"))
-_ENDS = frozenset(("ORDER", "SKIP", "OFFSET", "LIMIT", "UNION"))
 
 
 def columns_of(cypher: str) -> list[str] | None:
@@ -18,31 +17,18 @@ def columns_of(cypher: str) -> list[str] | None:
     >>> columns_of("MATCH (t) RETURN DISTINCT t.kind, count( * ) AS n ORDER BY n")
     ['t.kind', 'n']
     """
-    found = tokens(cypher)
-    depth, start = 0, -1
+    found = statement(cypher)
+    depth = start = 0
     for at, (kind, text, _) in enumerate(found):
-        depth += (text in _OPEN) - (text in _CLOSE) if kind == "mark" else 0
-        if not depth and kind == "word" and text.upper() == "RETURN" and (not at or found[at - 1][1] != "."):
+        depth += (text in "([{") - (text in ")]}") if kind == "mark" else 0
+        if not depth and is_clause(found, at, "RETURN"):
             start = at + 1
-    if start < 0 or start >= len(found):
+    if not 0 < start < len(found):
         return None
-    if found[start][1].upper() == "DISTINCT":
-        start += 1
-    columns: list[str] = []
-    item: list[tuple[str, str, int]] = []
-    for kind, text, place in [*found[start:], ("mark", ",", len(cypher))]:
-        depth += (text in _OPEN) - (text in _CLOSE) if kind == "mark" else 0
-        ended = not depth and ((kind == "word" and text.upper() in _ENDS) or text == ";")
-        if ended or (not depth and text == ","):
-            if not item or item[0][1] == "*":
-                return None
-            columns.append(_name(cypher, item))
-            item = []
-            if ended:
-                break
-        else:
-            item.append((kind, text, place))
-    return columns
+    items, _ = items_from(found, start + (found[start][1].upper() == "DISTINCT"))
+    if any(not item or item[0][1] == "*" for item in items):
+        return None
+    return [_name(cypher, item) for item in items]
 
 
 def has_path(cypher: str) -> bool:
@@ -54,9 +40,8 @@ def has_path(cypher: str) -> bool:
     )
 
 
-def _name(cypher: str, item: list[tuple[str, str, int]]) -> str:
+def _name(cypher: str, item: list[Token]) -> str:
     if len(item) > 2 and item[-2][0] == "word" and item[-2][1].upper() == "AS":
         return item[-1][1].strip("`")
-    kind, text, place = item[-1]
-    written = cypher[item[0][2] : place + len(text)]
-    return written.strip("`") if len(item) == 1 and kind == "quoted" else written
+    text = written(cypher, item)
+    return text.strip("`") if len(item) == 1 and item[0][0] == "quoted" else text

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 
-from kernbench_graph.query.guard import tokens
-from kernbench_graph.query.names import Token
+from kernbench_graph.query.guard import Token, statement
+from kernbench_graph.query.items import is_clause, items_from
 from kernbench_graph.query.patterns import Chain, PatternNode, PatternStep, UnreadPatternError, chains
 from kernbench_graph.schema import SCHEMA
 
@@ -41,7 +41,7 @@ def not_reached(cypher: str, named: frozenset[str] = frozenset({"run"})) -> str:
     >>> not_reached("MATCH (t:Transaction) RETURN count(t) AS n").partition("; ")[2]
     'reach it as in MATCH (:Run {id: $run})-[:SENT]->(t:Transaction)'
     """
-    found = [token for token in tokens(cypher) if token[1] != ";"]
+    found = statement(cypher)
     if _ENTERING:
         return "a topology may lead to any run"
     try:
@@ -121,13 +121,12 @@ def _clauses(found: Sequence[Token]) -> list[tuple[int, int, str]]:
     for at, (kind, text, _) in enumerate(found):
         if kind == "mark":
             depth += (text in "([{") - (text in ")]}")
-        before = found[at - 1][1].upper() if at else ""
-        upper = text.upper()
-        if kind != "word" or upper not in _CLAUSES or before in (".", ":", "STARTS", "ENDS"):
+        if not is_clause(found, at, *_CLAUSES):
             continue
+        upper = text.upper()
         if upper == "CALL":
             depth = 0
-        if not depth and not (upper == "MATCH" and before == "OPTIONAL"):
+        if not depth and not (upper == "MATCH" and at and found[at - 1][1].upper() == "OPTIONAL"):
             starts.append((at, upper))
     ends = [at for at, _ in starts[1:]] + [len(found)]
     return [(at, end, word) for (at, word), end in zip(starts, ends, strict=True)]
@@ -142,23 +141,12 @@ def _is_condition(found: Sequence[Token], chain: Chain, clauses: Sequence[tuple[
 def _passed_on(items: Sequence[Token], held: Held) -> Held:
     """Names that a WITH passes on: all that they stand for is held."""
     passed: Held = {}
-    depth = 0
-    item: list[str] = []
-    for kind, text, _ in [*items, ("mark", ",", 0)]:
-        if kind == "mark":
-            depth += (text in "([{") - (text in ")]}")
-        ends = kind == "word" and not depth and text.upper() in ("WHERE", "ORDER", "SKIP", "LIMIT", "OFFSET")
-        if (text == "," and not depth) or ends:
-            words = [word.strip("`") for word in item if word.upper() != "DISTINCT"]
-            if words == ["*"]:
-                passed |= held
-            elif words:
-                passed[words[-1]] = held.get(words[0], "") if len(words) in (1, 3) else ""
-            item = []
-            if ends:
-                break
-        else:
-            item.append(text)
+    for item in items_from(items, 0)[0]:
+        words = [text.strip("`") for _, text, _ in item if text.upper() != "DISTINCT"]
+        if words == ["*"]:
+            passed |= held
+        elif words:
+            passed[words[-1]] = held.get(words[0], "") if len(words) in (1, 3) else ""
     return passed
 
 

@@ -27,6 +27,8 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+Token = tuple[str, str, int]
+"""Kind, text and start."""
 _FIRST = ("MATCH", "OPTIONAL", "WITH", "UNWIND", "RETURN")
 _FORBIDDEN = (
     "ALTER", "ATTACH", "BEGIN", "CALL", "CHECKPOINT", "COMMIT", "COPY", "CREATE", "DELETE", "DENY", "DETACH",
@@ -96,7 +98,12 @@ def words(cypher: str) -> list[str]:
     return [text.strip("`") for kind, text, _ in tokens(cypher) if kind in ("word", "quoted")]
 
 
-def tokens(cypher: str) -> tuple[tuple[str, str, int], ...]:
+def statement(cypher: str) -> list[Token]:
+    """The tokens of a text without a closing semicolon."""
+    return [token for token in tokens(cypher) if token[1] != ";"]
+
+
+def tokens(cypher: str) -> tuple[Token, ...]:
     """Kind, text and start of every token but spaces and comments; ``QueryError`` where one is not closed.
 
     A text that is too long is refused before it is looked at.
@@ -105,9 +112,9 @@ def tokens(cypher: str) -> tuple[tuple[str, str, int], ...]:
 
 
 @lru_cache(maxsize=_TEXTS)
-def _tokens(cypher: str) -> tuple[tuple[str, str, int], ...]:
+def _tokens(cypher: str) -> tuple[Token, ...]:
     check_length(cypher)
-    found: list[tuple[str, str, int]] = []
+    found: list[Token] = []
     position = 0
     for match in _TOKEN.finditer(cypher):
         kind, text, start = str(match.lastgroup), match[0], match.start()

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from kernbench_graph.query.guard import tokens
-from kernbench_graph.query.names import Token, used_names
+from kernbench_graph.query.guard import Token, statement
+from kernbench_graph.query.names import used_names
 from kernbench_graph.schema import SCHEMA
 
-ALL = frozenset([label.name for label in SCHEMA.labels] + [rel.type for rel in SCHEMA.relationships])
+ALL = frozenset(SCHEMA.names)
 ADDED = SCHEMA.added_names()
 """Looked at only by texts that name some of it."""
 _PROPERTIES = frozenset(SCHEMA.properties())
@@ -38,7 +38,7 @@ def looked_at(cypher: str) -> frozenset[str]:
     >>> sorted(looked_at("MATCH (r:Router) RETURN r.row AS row"))
     ['Component']
     """
-    found = [token for token in tokens(cypher) if token[1] != ";"]
+    found = statement(cypher)
     names = {text.strip("`") for kind, text, _ in found if kind in ("word", "quoted")} & ALL
     if _leaves_open(found):
         return ALL if names & ADDED else ALL - ADDED

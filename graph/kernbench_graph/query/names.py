@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kernbench_graph.errors import QueryError, UnknownNameError
-from kernbench_graph.query.guard import tokens
+from kernbench_graph.query.guard import Token, statement, tokens
 from kernbench_graph.schema import SCHEMA
 
-Token = tuple[str, str, int]
 _NAMES = ("word", "quoted")
 _SUBQUERIES = frozenset(("EXISTS", "COUNT", "COLLECT", "CALL"))
 _DATES = frozenset(("date", "datetime", "duration", "localdatetime", "localtime", "time"))
@@ -72,7 +71,7 @@ class Used:
 def used_names(cypher: str) -> Used:
     """The names in the text of a query."""
     used = Used()
-    found = [token for token in tokens(cypher) if token[1] != ";"]
+    found = statement(cypher)
     opened: list[str] = []
     variable = ""
     for at, (kind, text, _) in enumerate(found):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from kernbench_graph.query.names import Token
+from kernbench_graph.query.guard import Token
 
 _NAMES = ("word", "quoted")
 _BEFORE_PATTERN = frozenset(

@@ -190,8 +190,7 @@ class Question(_Model):
         """Labels, then relationship types, that its texts name."""
         used = [used_names(text) for text in (self.cypher, self.window) if text]
         names = {name for one in used for name in (*one.labels, *one.types, *one.either)}
-        known = [label.name for label in SCHEMA.labels] + [rel.type for rel in SCHEMA.relationships]
-        return [name for name in known if name in names]
+        return [name for name in SCHEMA.names if name in names]
 
     @property
     def rests_on(self) -> list[str]:

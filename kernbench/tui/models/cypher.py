@@ -55,10 +55,8 @@ def _options(before: str) -> Sequence[str]:
 def _schema() -> tuple[list[str], list[str], list[str]]:
     from kernbench.pgraph import SCHEMA
 
-    properties = {known.name for label in SCHEMA.labels for known in label.properties}
-    properties |= {known.name for rel in SCHEMA.relationships for known in rel.properties}
-    labels = sorted({label.name for label in SCHEMA.labels})
-    return labels, sorted({rel.type for rel in SCHEMA.relationships}), sorted(properties)
+    labels, types = ([label.name for label in SCHEMA.labels], [rel.type for rel in SCHEMA.relationships])
+    return sorted(labels), sorted(types), sorted(SCHEMA.properties())
 
 
 def ask(store: GraphStore, text: str, run_id: str) -> tuple[ShownTable, list[str]]:

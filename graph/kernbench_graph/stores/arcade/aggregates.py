@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kernbench_graph.errors import QueryError
-from kernbench_graph.stores.arcade.items import (
-    Token,
+from kernbench_graph.query.guard import Token, statement
+from kernbench_graph.query.items import (
     aggregates_in,
     is_clause,
     items_from,
     names_in,
-    tokens_of,
     without_alias,
     without_direction,
     written,
@@ -35,8 +34,8 @@ def with_aggregates_apart(cypher: str) -> str:
     >>> with_aggregates_apart("MATCH (t) RETURN t.kind AS k, count(*) > 3 AS x")
     'MATCH (t) WITH t.kind AS `value 0`, count(*) AS `value 1` RETURN `value 0` AS k, `value 1` > 3 AS x'
     """
-    for at in reversed(range(len(tokens_of(cypher)))):  # what follows a place is changed, not what is before
-        if is_clause(tokens_of(cypher), at, "WITH", "RETURN"):
+    for at in reversed(range(len(statement(cypher)))):  # what follows a place is changed, not what is before
+        if is_clause(statement(cypher), at, "WITH", "RETURN"):
             cypher = _projected(cypher, at)
     return cypher
 
@@ -47,7 +46,7 @@ def _projected(cypher: str, at: int) -> str:
     >>> _projected("MATCH (t) RETURN count(*) > 3 AS x ORDER BY count(*) LIMIT 1", 4)
     'MATCH (t) WITH count(*) AS `value 0` RETURN `value 0` > 3 AS x ORDER BY `value 0` LIMIT 1'
     """
-    found = tokens_of(cypher)
+    found = statement(cypher)
     word = found[at][1]
     first = at + 1
     if first < len(found) and found[first][1].upper() == "DISTINCT":
@@ -112,7 +111,7 @@ def _beside(some: Sequence[Token], named: Named) -> Named:
 def _is_for_elements(before: Sequence[Token]) -> bool:
     """Whether what follows is computed for each element of a list, as after ``[x IN xs |``.
 
-    >>> [_is_for_elements(tokens_of(text)) for text in ("[x IN", "[x IN xs WHERE 1 <", "f([x IN xs | x],")]
+    >>> [_is_for_elements(statement(text)) for text in ("[x IN", "[x IN xs WHERE 1 <", "f([x IN xs | x],")]
     [False, True, False]
     """
     per_element = [False]
@@ -135,7 +134,7 @@ def _is_within(some: Sequence[Token]) -> bool:
 def _renamed(cypher: str, some: Sequence[Token], named: Named) -> str:
     """An expression in which those that have names are called by them.
 
-    >>> _renamed("1 + count(*)", tokens_of("1 + count(*)"), [(["count", "(", "*", ")"], "`value 0`")])
+    >>> _renamed("1 + count(*)", statement("1 + count(*)"), [(["count", "(", "*", ")"], "`value 0`")])
     '1 + `value 0`'
     """
     edits: list[tuple[int, int, str]] = []

@@ -150,9 +150,7 @@ class ArcadeDatabase:
             with self._reader() as reader:
                 found, rows = reader.ask("query", asked, values, has_path(text), timeout_s=timeout_s)
         except ArcadeTimeoutError as error:
-            raise QueryTimeoutError(
-                f"the query was stopped after {timeout_s:g} s; make it narrower, or allow more time"
-            ) from error
+            raise QueryTimeoutError.after(timeout_s) from error
         except ArcadeError as error:
             if not error.chain:
                 raise

@@ -9,16 +9,15 @@ The other shapes: :mod:`kernbench_graph.stores.arcade.aggregates` and
 from __future__ import annotations
 
 from kernbench_graph.errors import QueryError
-from kernbench_graph.stores.arcade.aggregates import with_aggregates_apart
-from kernbench_graph.stores.arcade.items import (
-    Token,
+from kernbench_graph.query.guard import Token, statement
+from kernbench_graph.query.items import (
     aggregates_in,
     is_clause,
     items_from,
     names_in,
-    tokens_of,
     without_direction,
 )
+from kernbench_graph.stores.arcade.aggregates import with_aggregates_apart
 from kernbench_graph.stores.arcade.shortest import check_shortest
 
 _FORGETS = "the engine 'arcadedb' forgets the order of a WITH that orders by what it does not pass on"
@@ -29,9 +28,9 @@ def dialect(cypher: str) -> str:
 
     ``QueryError`` where that cannot be said, such as where a later ``*`` would show the difference.
     """
-    check_shortest(tokens_of(cypher))
+    check_shortest(statement(cypher))
     cypher = with_aggregates_apart(cypher)
-    found = tokens_of(cypher)
+    found = statement(cypher)
     edits: list[tuple[int, int, str]] = []
     for at in range(len(found)):
         if is_clause(found, at, "WITH"):

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kernbench_graph.errors import QueryError
+from kernbench_graph.query.guard import Token
+from kernbench_graph.query.items import is_clause, names_in
 from kernbench_graph.query.patterns import UnreadPatternError, chains
-from kernbench_graph.stores.arcade.items import Token, is_clause, names_in
 
 _SHORTEST = ("shortestpath", "allshortestpaths")
 _INSTEAD = (

@@ -15,12 +15,13 @@ from typing import Any
 
 from kernbench_graph.errors import QueryError
 from kernbench_graph.projection import second_label
-from kernbench_graph.query.guard import tokens
+from kernbench_graph.query.guard import Token, statement
+from kernbench_graph.query.items import is_clause
 from kernbench_graph.query.names import Names, check_names, used_names
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.stores.embedded.dialect_values import check_values
 from kernbench_graph.stores.embedded.filtered_steps import check_filtered_steps
-from kernbench_graph.stores.embedded.refusing import INSTEAD, Token, refusal
+from kernbench_graph.stores.embedded.refusing import INSTEAD, refusal
 
 _AGGREGATES = frozenset(("count", "sum", "avg", "min", "max", "collect"))
 _FUNCTIONS = _AGGREGATES | frozenset(
@@ -35,12 +36,8 @@ _CLAUSES = frozenset(
     ("MATCH", "OPTIONAL", "WHERE", "WITH", "RETURN", "UNWIND", "UNION", "ORDER", "SKIP", "LIMIT")
 )
 _LABELS = frozenset(label.name for label in SCHEMA.labels)
-_NO_CLAUSE = (".", ":", "STARTS", "ENDS")
-"""After these a word that begins a clause does not."""
 _SCHEMA_NAMES = Names(
-    _LABELS,
-    frozenset(rel.type for rel in SCHEMA.relationships),
-    frozenset(SCHEMA.properties()),
+    _LABELS, frozenset(rel.type for rel in SCHEMA.relationships), frozenset(SCHEMA.properties())
 )
 
 
@@ -55,7 +52,7 @@ def dialect(cypher: str, params: Mapping[str, Any] | None = None) -> str:
 
 def safe(cypher: str, params: Mapping[str, Any]) -> str:
     """As :func:`dialect`, of a graph with any labels and properties."""
-    found = [token for token in tokens(cypher) if token[1] != ";"]
+    found = statement(cypher)
     _check_words(found)
     _check_brackets(found)
     check_values(cypher, found, params)
@@ -135,9 +132,7 @@ def clauses_of(found: list[Token]) -> Iterator[list[Token]]:
     """The tokens clause by clause, each with its first word."""
     clause: list[Token] = []
     for at, token in enumerate(found):
-        before = found[at - 1][1].upper() if at else ""
-        starts = token[0] == "word" and token[1].upper() in _CLAUSES and before not in _NO_CLAUSE
-        if starts and clause:
+        if clause and is_clause(found, at, *_CLAUSES):
             yield clause
             clause = []
         clause.append(token)

@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kernbench_graph.query.columns import columns_of
-from kernbench_graph.stores.embedded.refusing import Token, refusal
+from kernbench_graph.query.guard import Token
+from kernbench_graph.stores.embedded.refusing import refusal
 
 _LARGEST = 2**63
 _COMPARING = "=<>"

@@ -270,9 +270,7 @@ def _fetched(answer: Any, columns: int) -> list[Any]:
 def _translate(error: RuntimeError, timeout_s: float) -> QueryError:
     message = _first_line(error)
     if message.startswith("Interrupted"):
-        return QueryTimeoutError(
-            f"the query was stopped after {timeout_s:g} s; make it narrower, or allow more time"
-        )
+        return QueryTimeoutError.after(timeout_s)
     if "read-only" in message or "write" in message.lower().split(" in a ")[0]:
         return ReadOnlyError(f"queries only read: {message}")
     if "Undirected rel pattern" in message:

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from kernbench_graph.query.guard import Token
 from kernbench_graph.query.patterns import Chain, UnreadPatternError, chains
-from kernbench_graph.stores.embedded.refusing import Token, refusal
+from kernbench_graph.stores.embedded.refusing import refusal
 
 
 def check_filtered_steps(clauses: Sequence[Sequence[Token]]) -> None:

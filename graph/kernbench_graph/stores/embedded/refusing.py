@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from kernbench_graph.errors import QueryError
 
-Token = tuple[str, str, int]
-"""Kind, text and start; see :func:`kernbench_graph.query.guard.tokens`."""
 INSTEAD = "or pip install 'kernbench[cypher]', whose engine answers it"
 
 

@@ -36,12 +36,7 @@ _TOUCHES = re.compile(r"Scan|Seek|FromCountStore")
 _ANYTHING = re.compile(r"\(\w*\)<?-(\[\w*(\*[\d.]*)?\])?->?\(")
 """An expansion, in the details of a plan, along relationships of any type."""
 _UNKNOWN = ("UnknownLabel", "UnknownRelationshipType", "UnknownPropertyKey")
-_KNOWN = frozenset(
-    [label.name for label in SCHEMA.labels]
-    + [rel.type for rel in SCHEMA.relationships]
-    + [prop.name for label in SCHEMA.labels for prop in label.properties]
-    + [prop.name for rel in SCHEMA.relationships for prop in rel.properties]
-)
+_KNOWN = frozenset((*SCHEMA.names, *SCHEMA.properties()))
 """Names of the schema: a database that has none of them yet is not an error."""
 
 

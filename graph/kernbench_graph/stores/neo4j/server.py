@@ -238,9 +238,7 @@ class Neo4jServer:
     def _of_server(self, error: exceptions.Neo4jError, timeout_s: float) -> StoreError:
         code, message = error.code or "", _line(error.message or error)
         if "TransactionTimedOut" in code or "Terminated" in code:
-            return QueryTimeoutError(
-                f"the query was stopped after {timeout_s:g} s; make it narrower, or allow more time"
-            )
+            return QueryTimeoutError.after(timeout_s)
         if code.endswith(("AccessMode", "ForbiddenOnReadOnlyDatabase")):
             return ReadOnlyError(f"queries only read: {message}")
         if code.startswith("Neo.ClientError.Statement"):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kernbench_graph.query.guard import tokens
+from kernbench_graph.query.guard import Token
 
-Token = tuple[str, str, int]
 _ENDS = frozenset(
     ("ORDER", "SKIP", "OFFSET", "LIMIT", "WHERE", "MATCH", "OPTIONAL", "RETURN", "WITH", "UNWIND", "CALL",
      "UNION")
 )  # fmt: skip
-_NOT_CLAUSES = (".", ":", "STARTS", "ENDS")
+_NOT_CLAUSES = (".", ":", "STARTS", "ENDS", "AS")
 """After these a word that begins a clause does not."""
 DIRECTIONS = frozenset(("ASC", "ASCENDING", "DESC", "DESCENDING"))
 _NO_NAMES = DIRECTIONS | frozenset(
@@ -22,11 +21,6 @@ _SUBQUERIES = ("EXISTS", "COUNT", "COLLECT")
 _AGGREGATES = frozenset(
     ("avg", "collect", "count", "max", "min", "percentilecont", "percentiledisc", "stdev", "stdevp", "sum")
 )
-
-
-def tokens_of(cypher: str) -> list[Token]:
-    """The tokens of a text without a closing semicolon."""
-    return [token for token in tokens(cypher) if token[1] != ";"]
 
 
 def is_clause(found: Sequence[Token], at: int, *words: str) -> bool:
