@@ -192,7 +192,8 @@ class DeviceMemory:
         if memory is None:
             return None
         if memory.base not in self._shared:
-            name = f"interleaved memory of {', '.join(one.component for one in memory.members[:2])}"
+            first, *more = (one.component for one in memory.members)
+            name = f"memory interleaved over {first}{f' and {len(more)} more' if more else ''}"
             self._shared[memory.base] = FreeList(memory.nbytes, memory.base, name)
         return self._shared[memory.base]
 

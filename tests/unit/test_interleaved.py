@@ -158,3 +158,44 @@ def test_every_byte_is_in_one_place(memories: int) -> None:
             assert pa == at
             at += of_runs[pa]
         assert at == shared.base + start + nbytes
+
+
+DIES = """
+name: dies
+memory: {interleave: package, cache: {capacity: 7 MiB, gbs: 1000}}
+wires: {noc: {gbs: 128}}
+defaults: {hbm_ctrl: {slice_bytes: 1 GiB, n_channels: 8, channel_gbs: 16}}
+blocks:
+  compute:
+    level: chiplet
+    port: r
+    parts: {r: router, pe: {block: pe, count: 2}, m_cpu: m_cpu}
+    connect: [{all: [r, pe], wire: noc}, {pair: [r, m_cpu], wire: noc}]
+  die:
+    port: r
+    parts: {r: router, compute: compute, hbm: {kind: hbm_ctrl, count: 2}}
+    connect: [{all: [r, hbm], wire: noc}, {pair: [r, compute], wire: noc}]
+  package:
+    level: package
+    port: "die[0].r"
+    parts: {die: {block: die, count: 3}, near: hbm_ctrl, io_cpu: io_cpu}
+    connect:
+      - {ring: die, wire: noc}
+      - {pair: ["die[0].r", near], wire: noc}
+      - {pair: ["die[0].r", io_cpu], wire: noc}
+parts: {host.cpu: host_cpu, package: {block: package, count: 2}}
+connect: [{ring: package, wire: noc}, {all: [host.cpu, package], wire: noc}]
+"""
+
+
+def test_memories_beside_chiplets_are_all_a_part_of_it() -> None:
+    """Dies under compute chiplets have memories that are in no chiplet: each has a number of its own."""
+    graph = compile_topology(parse(DIES, "f"))
+    for sip in (0, 1):
+        shared = AddressMap(graph).shared_memory(sip, 0)
+        assert shared is not None
+        assert shared.nbytes == 7 << 30
+        assert {one.component for one in shared.members} == {
+            node.id for node in graph.nodes("HbmCtrl") if node.properties["sip"] == sip
+        }
+    assert kb.run("gemm-multi-pe", graph, verify=True).verdict == "yes"

@@ -98,10 +98,13 @@ class Rows:
         self.cube += (
             block.cube if below_package else _moved(block.cube, self.chiplets, own=block.level == "chiplet")
         )
-        below_chiplet = below_package or block.level == "chiplet" or block.chiplets
-        self.pe += block.pe if below_chiplet else _moved(block.pe, self.pes, own=block.level == "pe")
-        first_slice = 0 if below_chiplet else self.slices
-        self.number += _moved(block.number, first_slice, own=False)
+        within_chiplet = block.level in ("package", "chiplet")
+        free = [
+            not within_chiplet and sip < 0 and cube < 0
+            for sip, cube in zip(block.sip, block.cube, strict=True)
+        ]
+        self.pe += [self.pes] * len(free) if block.level == "pe" else _counted_on(block.pe, self.pes, free)
+        self.number += _counted_on(block.number, self.slices, free)
         self.parent += _moved(block.parent, base, own=False)
         x, y = (0.0, 0.0) if block.level == "package" else at  # places lie in packages
         self.at += [(x + own_x, y + own_y) for own_x, own_y in block.at]
@@ -112,7 +115,7 @@ class Rows:
         self.packages += block.packages + (block.level == "package")
         if not below_package:
             self.chiplets += block.chiplets + (block.level == "chiplet")
-        if not below_chiplet:
+        if not within_chiplet:
             self.pes += block.pes + (block.level == "pe")
             self.slices += block.slices
         return base
@@ -154,6 +157,11 @@ class Rows:
             outside = sort.kind.kind == "sip" or sort.kind.section[:1] in (("system",), ("sip",))
             if self.cube[row] < 0 and not outside:
                 self.cube[row] = 0
+
+
+def _counted_on(column: Sequence[int], by: int, free: Sequence[bool]) -> list[int]:
+    """As :func:`_moved`, of the rows alone that are ``free``: in no chiplet or package of their own."""
+    return [value + by if moves and value >= 0 else value for value, moves in zip(column, free, strict=True)]
 
 
 def _moved(column: Sequence[int], by: int, *, own: bool) -> list[int]:
