@@ -120,7 +120,7 @@ class RunFacts:
                 "launch": one.get("launch", number),
                 "kernel": one.get("kernel", ""),
                 "rank": one.get("rank"),
-                "package": ", ".join(dict.fromkeys(pe.partition(".")[0] for pe in one.get("pe_times", ()))),
+                "package": one.get("package", ""),
                 **{key: value for key, value in one.items() if key != "rank"},
             }
             for number, one in enumerate(self._properties.get("launches") or [])

@@ -348,9 +348,12 @@ def _launch(number: int, launch: LaunchRecord, until: float, graph: PropertyGrap
     """The properties of a launch; one that was not over when the run ended, ``until``, is ``unfinished``."""
     t_start = until if launch.t_start < 0 else launch.t_start
     t_done = until if launch.t_done < 0 else launch.t_done
+    named = places(graph)
+    sips = dict.fromkeys(sip for sip, _, _ in sorted(launch.pe_times))
     return {
         "launch": number,
         "kernel": launch.name,
+        "package": ", ".join(named.find("sip", sip) or "" for sip in sips),
         "pes": launch.pes,
         "t_submit": launch.t_submit,
         "t_start": t_start,
@@ -358,7 +361,7 @@ def _launch(number: int, launch: LaunchRecord, until: float, graph: PropertyGrap
         "latency_ns": t_done - t_start,
         "pe_ns": launch.pe_ns,
         "late_ns": launch.late_ns,
-        "pe_times": {places(graph).pe(*pe): asdict(times) for pe, times in sorted(launch.pe_times.items())},
+        "pe_times": {named.pe(*pe): asdict(times) for pe, times in sorted(launch.pe_times.items())},
         **({} if launch.rank is None else {"rank": launch.rank}),
         **({"call": launch.call} if launch.call else {}),
         **({"for_pes": launch.for_pes} if launch.for_pes else {}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,3 +36,18 @@ def test_launches_say_rank_and_package() -> None:
     ).run
     assert (alone.launches[0]["rank"], alone.launches[0]["package"]) == (None, "sip0")
     assert "rank" not in columns(alone)
+
+
+def test_a_package_within_a_block_is_called_by_its_path(tmp_path: Path) -> None:
+    (tmp_path / "rack.yaml").write_text("""
+name: rack
+blocks:
+  shelf:
+    port: "gpu[0]"
+    parts: {gpu: {block: package, count: 2, sip: {cube_mesh: {w: 1, h: 1}}, cube: {pes: {count: 4}}}}
+    connect: [{ring: gpu, wire: {gbs: 64}}]
+parts: {host.cpu: host_cpu, shelf: {block: shelf, count: 2}}
+connect: [{ring: shelf, wire: {gbs: 64}}, {all: [host.cpu, shelf], wire: {gbs: 64}}]
+""")
+    run = kb.run("softmax", tmp_path / "rack.yaml", device="all")
+    assert run.launches[0]["package"] == "shelf0.gpu0, shelf0.gpu1, shelf1.gpu0, shelf1.gpu1"
