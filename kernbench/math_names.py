@@ -11,6 +11,7 @@ MATH_NAMES = (
     *("floor", "ceil", "cast", "abs", "neg", "add", "sub", "mul", "div", "pow", "floordiv", "mod"),
     *("truncdiv", "truncmod"),
     *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "logical_not"),
+    *("left_shift", "right_shift"),
     *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
     *("maximum", "minimum", "fma", "clamp", "where", "softmax", "cumsum", "cumprod", "broadcast_to"),
     *REDUCTIONS,

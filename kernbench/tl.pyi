@@ -50,6 +50,7 @@ greater = _language.greater
 greater_equal = _language.greater_equal
 int32: str
 int8: str
+left_shift = _language.left_shift
 less = _language.less
 less_equal = _language.less_equal
 load = _language.load
@@ -75,6 +76,7 @@ recv_async = _language.recv_async
 recv_no_consume = _language.recv_no_consume
 ref = _language.ref
 reshape = _language.reshape
+right_shift = _language.right_shift
 rsqrt = _language.rsqrt
 send = _language.send
 sigmoid = _language.sigmoid

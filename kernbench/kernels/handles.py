@@ -61,6 +61,7 @@ _SWAPPED = {
     **{"add": "__radd__", "subtract": "__rsub__", "multiply": "__rmul__", "divide": "__rtruediv__"},
     **{"floor_divide": "__rfloordiv__", "remainder": "__rmod__", "power": "__rpow__"},
     **{"bitwise_and": "__rand__", "bitwise_or": "__ror__", "bitwise_xor": "__rxor__"},
+    **{"left_shift": "__rlshift__", "right_shift": "__rrshift__"},
     **{"equal": "__eq__", "not_equal": "__ne__"},
     **{"less": "__gt__", "less_equal": "__ge__", "greater": "__lt__", "greater_equal": "__le__"},
 }
@@ -70,8 +71,8 @@ _SWAPPED = {
 class TensorHandle:
     """A value in TCM scratch, assigned once by the operation whose id it carries.
 
-    ``+ - * / // % ** @ & | ^ ~ == != < <= > >=`` issue operations, slices are views. ``.data``, the index
-    of one element, ``bool()``, ``int()``, ``float()``, iterating and ``np.asarray`` read the value:
+    ``+ - * / // % ** @ & | ^ ~ << >> == != < <= > >=`` issue operations, slices are views. ``.data``, the
+    index of one element, ``bool()``, ``int()``, ``float()``, iterating and ``np.asarray`` read the value:
     :class:`PendingValueError` when it was computed and has no numbers yet. Known are loaded values,
     constants, and comparisons and integer arithmetic of these.
     """
@@ -230,6 +231,18 @@ class TensorHandle:
 
     def __rxor__(self, other: object) -> TensorHandle:
         return self._tl.bitwise_xor(other, self)
+
+    def __lshift__(self, other: object) -> TensorHandle:
+        return self._tl.left_shift(self, other)
+
+    def __rlshift__(self, other: object) -> TensorHandle:
+        return self._tl.left_shift(other, self)
+
+    def __rshift__(self, other: object) -> TensorHandle:
+        return self._tl.right_shift(self, other)
+
+    def __rrshift__(self, other: object) -> TensorHandle:
+        return self._tl.right_shift(other, self)
 
     def __matmul__(self, other: TensorHandle) -> TensorHandle:
         return self._tl.dot(self, other)

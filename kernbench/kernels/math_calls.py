@@ -48,6 +48,8 @@ class MathCalls(Issuer):
     bitwise_and = _of_two("bitwise_and", "``a & b``; integers and masks only.")
     bitwise_or = _of_two("bitwise_or", "``a | b``; integers and masks only.")
     bitwise_xor = _of_two("bitwise_xor", "``a ^ b``; integers and masks only.")
+    left_shift = _of_two("left_shift", "``a << b``; integers only.")
+    right_shift = _of_two("right_shift", "``a >> b``, which copies the sign bit; integers only.")
     equal = _of_two("equal", "``a == b``: 1 or 0 (i8), a mask for ``where``, ``load`` and ``store``.")
     not_equal = _of_two("not_equal", "``a != b``, a mask.")
     less = _of_two("less", "``a < b``, a mask.")

@@ -163,6 +163,8 @@ MATH_OPS: dict[str, MathOp] = {
         MathOp("bitwise_and", 2, np.bitwise_and, integer_only=True),
         MathOp("bitwise_or", 2, np.bitwise_or, integer_only=True),
         MathOp("bitwise_xor", 2, np.bitwise_xor, integer_only=True),
+        MathOp("left_shift", 2, np.left_shift, integer_only=True),
+        MathOp("right_shift", 2, np.right_shift, integer_only=True),
         MathOp("bitwise_not", 1, np.invert, integer_only=True),
         MathOp("logical_not", 1, lambda x: np.asarray(x == 0).astype(np.int8), result="mask"),
         MathOp("equal", 2, _comparison(np.equal), result="mask"),

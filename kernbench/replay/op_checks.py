@@ -219,6 +219,8 @@ _EXACT: dict[str, Callable[..., Any]] = {
     "bitwise_and": np.bitwise_and,
     "bitwise_or": np.bitwise_or,
     "bitwise_xor": np.bitwise_xor,
+    "left_shift": np.left_shift,
+    "right_shift": np.right_shift,
     "bitwise_not": np.invert,
     "logical_not": lambda x: x == 0,
     "equal": np.equal,

@@ -8,15 +8,21 @@ from typing import Any, cast
 
 import numpy as np
 
+from kernbench import dtypes
 from kernbench.kernels import arguments
 from kernbench.kernels.arguments import BadArgumentError
 from kernbench.kernels.handles import TensorHandle
 from kernbench.kernels.issue import tl_call
 from kernbench.kernels.tl import Language
+from kernbench.program.commands import Define
+from kernbench.program.operations import Op
+from kernbench.replay.semantics import means
 from kernbench.triton.atomics import AtomicCalls
 from kernbench.triton.operands import MASKS
 from kernbench.triton.pointers import Ptr
 from kernbench.triton.values import INT64, Int, Known, PointerTo, Truth, data_of, dtype
+
+Array = np.ndarray[Any, Any]
 
 
 class BlockCalls(AtomicCalls):
@@ -52,13 +58,13 @@ class BlockCalls(AtomicCalls):
     @tl_call
     def cast(self, input: Any, dtype: Any, fp_downcast_rounding: object = None, bitcast: bool = False) -> Any:
         """``input`` in another type; ``int1`` asks whether elements are not 0."""
-        if bitcast:
-            raise BadArgumentError("bitcast", "values keep their meaning here; cast with dtype alone")
         if fp_downcast_rounding not in (None, "rtne"):
             raise BadArgumentError("fp_downcast_rounding", "casts round to nearest even ('rtne')")
-        if isinstance(input, Known | Int | Ptr):
+        if isinstance(input, Known | Int | Ptr) and not bitcast:
             return input.to(dtype)
         handle = self._handle("input", input)
+        if bitcast:
+            return self._same_bits(handle, _stored(dtype))
         if isinstance(dtype, Truth):
             return handle if handle.origin in MASKS else self.not_equal(handle, 0)
         if isinstance(dtype, PointerTo):
@@ -68,6 +74,18 @@ class BlockCalls(AtomicCalls):
             if handle._value is not None:
                 return self.loaded(handle, "tl.int64 of")
         return Language.cast(self, handle, _stored(dtype))
+
+    def _same_bits(self, handle: TensorHandle, dtype: str) -> TensorHandle:
+        """The bits of ``handle`` as another type of the same size; no time passes."""
+        name = arguments.dtype("dtype", dtype)
+        if dtypes.SIZES[name] != dtypes.SIZES[handle.dtype]:
+            raise BadArgumentError("bitcast", f"{handle.dtype} and {name} are not of the same size")
+        if name == handle.dtype:
+            return handle
+        room = self._scratch.take(handle.nbytes)
+        op = self._new("view", "bitcast", (handle.operand(),), handle.shape, name)
+        self._send(Define(op))
+        return self._result(op, room)
 
     @tl_call
     def broadcast_to(self, input: Any, *shape: Any) -> Any:
@@ -175,6 +193,12 @@ class BlockCalls(AtomicCalls):
     def logical_or(self, x: Any, y: Any) -> Any:
         """``x | y`` of masks."""
         return x | y
+
+
+@means("view", "bitcast")
+def _bitcast(op: Op, inputs: Sequence[Array]) -> Array:
+    assert op.output is not None
+    return np.ascontiguousarray(inputs[0]).view(dtypes.dtype(op.output.dtype).numpy)
 
 
 def _stored(name: Any) -> str:

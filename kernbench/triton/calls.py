@@ -23,7 +23,7 @@ from kernbench.kernels.thread import KernelGreenlet
 from kernbench.kernels.tl import Language
 from kernbench.triton.pointers import BlockPtr, Ptr
 from kernbench.triton.scaled import ScaledCalls
-from kernbench.triton.values import Int, Known, data_of
+from kernbench.triton.values import Int, Known, data_of, scalar
 
 Grid = tuple[int, int, int]
 
@@ -86,7 +86,7 @@ class TritonLanguage(ScaledCalls):
                 f"argument '{name}' is a {kind}, which is not on the machine: give kb.run_kernel a numpy "
                 "array, or make a tensor of one, torch.from_numpy(array)"
             )
-        return Int(value) if type(value) is int or isinstance(value, np.integer) else value
+        return scalar(value)
 
     @tl_call
     def program_id(self, axis: int = 0) -> int:
@@ -226,6 +226,17 @@ class TritonLanguage(ScaledCalls):
         if isinstance(base, Ptr):
             return base
         raise BadArgumentError("base", f"{shown(base)} is not a pointer: a tensor argument, or one moved on")
+
+
+def called(name: str) -> Callable[..., Any]:
+    """The function of ``triton.language`` that is the call ``name`` of the kernel that is running."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return getattr(current(name), name)(*args, **kwargs)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = getattr(TritonLanguage, name).__doc__
+    return call
 
 
 def _axis(axis: object) -> int:

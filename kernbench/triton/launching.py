@@ -17,12 +17,13 @@ from kernbench.errors import KernelError, UsageError
 from kernbench.hints import did_you_mean, shown
 from kernbench.kernels import Autotuned, TensorArg
 from kernbench.kernels.residents import Room
-from kernbench.kernels.tl import constexpr
+from kernbench.kernels.tl import constexpr as constant
 from kernbench.runtime.placement import distinct
 from kernbench.runtime.tensors import Tensor
 from kernbench.triton import language
 from kernbench.triton.calls import Grid, TritonLanguage, current
 from kernbench.triton.pointers import row_major
+from kernbench.triton.values import constexpr
 
 STAGES = 3
 """``num_stages`` of launches that do not say, as on a GPU."""
@@ -237,7 +238,9 @@ def _either(plain: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _is_constant(annotation: object) -> bool:
-    return annotation is constexpr or (isinstance(annotation, str) and annotation.endswith("constexpr"))
+    if isinstance(annotation, str):
+        return annotation.endswith("constexpr")
+    return annotation in (constant, constexpr)
 
 
 def _count(name: str, value: Any, least: int = 1) -> int:

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 import numpy as np
 
+from kernbench.address.free_list import Block
 from kernbench.errors import KernelError
 from kernbench.hints import no_attribute
 from kernbench.kernels import arguments
@@ -16,6 +18,8 @@ from kernbench.kernels.arguments import BadArgumentError
 from kernbench.kernels.handles import TensorHandle
 from kernbench.kernels.tl import Language
 from kernbench.program.commands import Define
+from kernbench.program.computing import CallSite
+from kernbench.program.operations import Op
 from kernbench.triton.pointers import BlockPtr, Ptr
 from kernbench.triton.values import INTEGERS, Int, Known, dtype
 
@@ -33,6 +37,12 @@ METHODS = frozenset(
 
 MASKS = frozenset(("equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_not"))
 """Operations whose results are masks."""
+
+
+def _typed(handle: TensorHandle) -> TensorHandle:
+    """The handle, whose type is Triton's: ``x.dtype.is_floating()``."""
+    handle.dtype = dtype(handle.dtype)
+    return handle
 
 
 class Operands(AheadLanguage):
@@ -70,6 +80,12 @@ class Operands(AheadLanguage):
             return Known(data != 0, self)
         return Known(data.astype(np.int64), self)
 
+    def _result(self, op: Op, block: Block, value: Any = None) -> TensorHandle:
+        return _typed(super()._result(op, block, value))
+
+    def _compute(self, site: CallSite, handles: list[TensorHandle]) -> TensorHandle:
+        return _typed(super()._compute(site, handles))
+
     def _index(self, number: int) -> int:
         return Int(number)
 
@@ -100,7 +116,9 @@ class Operands(AheadLanguage):
         if name in METHODS and hasattr(type(self), name):
             return functools.partial(getattr(self, name), value)
         if name == "type" and isinstance(value, TensorHandle):
-            return dtype(value.dtype)
+            return value.dtype
+        if name == "numel":
+            return math.prod(value.shape)  # type: ignore[attr-defined]
         if isinstance(value, TensorHandle):
             return None
         raise no_attribute(repr(value), name, [*METHODS, *dir(type(value))])

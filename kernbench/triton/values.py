@@ -7,17 +7,21 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
+from greenlet import getcurrent
 
 from kernbench import dtypes
 from kernbench.errors import KernelError
 from kernbench.kernels.handles import TensorHandle
 from kernbench.kernels.pointer import Pointer
+from kernbench.kernels.tl import constexpr as constant
+from kernbench.replay.numeric import cast
 
 Array = np.ndarray[Any, Any]
 _NAMES = {"fp16": "f16", "fp32": "f32", "fp8e4nv": "f8e4m3", "fp8e5": "f8e5m2"}
+_TRITON = {name: triton for triton, name in _NAMES.items()} | {"bf16": "bf16"}
 _FLOATS = ("f16", "bf16", "f32", "f8e4m3", "f8e5m2")
 INTEGERS = ("i8", "i32", "i64")
 """Types of loaded elements that a kernel may look at."""
@@ -26,21 +30,36 @@ INTEGERS = ("i8", "i32", "i64")
 class dtype(str):  # noqa: N801  (Triton's name)
     """A type of elements, by KernBench's name; also what a pointer's type says of its elements."""
 
+    _made: ClassVar[dict[str, dtype]] = {}
+
     def __new__(cls, name: str) -> dtype:
-        """The type of that name, Triton's or KernBench's."""
-        return super().__new__(cls, _NAMES.get(name, name))
+        """The type of that name, Triton's or KernBench's; the same object each time: kernels use ``is``."""
+        name = _NAMES.get(name, name)
+        if cls is not dtype:
+            return super().__new__(cls, name)
+        found = cls._made.get(name)
+        if found is None:
+            found = cls._made[name] = super().__new__(cls, name)
+        return found
 
     @property
     def element_ty(self) -> dtype:
-        """Itself: a pointer's type is that of its elements here."""
+        """Itself: a pointer's type is that of its elements here, and a constant is its value."""
         return self
 
-    scalar = element_ty
+    scalar = value = element_ty
+
+    @property
+    def name(self) -> str:
+        """What Triton calls it."""
+        return _TRITON.get(self, f"int{self[1:]}")
 
     @property
     def primitive_bitwidth(self) -> int:
         """Bits of an element."""
         return 8 * dtypes.dtype(self).itemsize
+
+    int_bitwidth = primitive_bitwidth
 
     def is_floating(self) -> bool:
         """Whether it is a type of floating-point numbers."""
@@ -49,6 +68,26 @@ class dtype(str):  # noqa: N801  (Triton's name)
     def is_int(self) -> bool:
         """Whether it is a type of integers."""
         return self not in _FLOATS
+
+    is_int_signed = is_int
+
+    def is_int_unsigned(self) -> bool:
+        """False: there are no types without a sign."""
+        return False
+
+    is_uint8 = is_uint16 = is_uint32 = is_uint64 = is_int16 = is_fp64 = is_int_unsigned
+
+    def is_int8(self) -> bool:
+        """Whether it is int8."""
+        return self == "i8"
+
+    def is_int32(self) -> bool:
+        """Whether it is int32."""
+        return self == "i32"
+
+    def is_int64(self) -> bool:
+        """Whether it is int64."""
+        return self == "i64"
 
     def is_fp8(self) -> bool:
         """Whether it is a float of 8 bits."""
@@ -88,6 +127,41 @@ def is_float(target: object) -> bool:
     return str(target) in (*_FLOATS, *_NAMES)
 
 
+class Float(float):
+    """A scalar of a kernel that is an argument, or an integer as a float."""
+
+    dtype = dtype("f32")
+    type = dtype
+    shape = ()
+
+    @property
+    def value(self) -> float:
+        """Itself as a Python number."""
+        return float(self)
+
+    def to(self, dtype: object, fp_downcast_rounding: object = None, bitcast: bool = False) -> Any:
+        """Itself, rounded to a type of floats, or cut towards zero to an integer."""
+        if bitcast:
+            return _bits(self, dtype)
+        if not is_float(dtype):
+            return Int(self)
+        return Float(cast(np.asarray(float(self)), _NAMES.get(str(dtype), str(dtype))))
+
+
+def _on_float(name: str) -> Any:
+    plain = getattr(float, name)
+
+    def call(self: Float, *other: Any) -> Any:
+        found = plain(self, *other)
+        return Float(found) if isinstance(found, float) else found
+
+    return call
+
+
+for _name in ("neg", "abs", "add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv"):
+    setattr(Float, f"__{_name}__", _on_float(f"__{_name}__"))
+
+
 class Int(int):
     """A scalar of a kernel: an argument, ``program_id``, the index of a loop, a loaded integer.
 
@@ -107,13 +181,38 @@ class Int(int):
         """Itself, the number as a float, or the pointer at that address."""
         if isinstance(dtype, PointerTo):
             return dtype.at(int(self))
-        return float(self) if is_float(dtype) else self
+        if not is_float(dtype):
+            return self
+        return _bits(self, dtype) if bitcast else Float(self).to(dtype)
+
+    def __getitem__(self, key: Any) -> Known:
+        return Known(np.asarray(int(self))[key], getcurrent().tl)  # type: ignore[attr-defined]
 
     def __neg__(self) -> Int:
         return Int(-int(self))
 
     def __truediv__(self, other: Any) -> Any:
-        return int(self) / other if isinstance(other, int | float) else NotImplemented
+        return Float(int(self) / other) if isinstance(other, int | float) else NotImplemented
+
+
+def _bits(value: Any, dtype: object) -> Any:
+    """The bits of a scalar as another type."""
+    return getcurrent().tl.cast(value, dtype, bitcast=True)  # type: ignore[attr-defined]
+
+
+def scalar(value: Any) -> Any:
+    """A number of Python as a kernel calculates with it; anything else is itself."""
+    if type(value) is float:
+        return Float(value)
+    return Int(value) if type(value) is int or isinstance(value, np.integer) else value
+
+
+class constexpr(constant):  # noqa: N801  (Triton's name)
+    """Annotation of parameters that are Python values; ``tl.constexpr(4)`` has its ``value``, too."""
+
+    def __new__(cls, value: object) -> object:  # type: ignore[misc]
+        """The number as a kernel calculates with it; anything else is itself."""
+        return scalar(value)
 
 
 def _divided(a: Any, b: Any) -> Any:
@@ -196,7 +295,7 @@ class Known:
                 raise KernelError(f"{self.data.size} addresses, expected one; load and cast them one by one")
             return dtype.at(int(self))
         if is_float(dtype):
-            return self._tl.cast(self.handle(), dtype)
+            return self._tl.cast(self.handle(), dtype, bitcast=bitcast)
         return self.made(self.data != 0) if isinstance(dtype, Truth) else self
 
     @property

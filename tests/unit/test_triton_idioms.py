@@ -11,6 +11,8 @@ import pytest
 import kernbench as kb
 import kernbench.triton as triton
 import kernbench.triton.language as tl
+from kernbench.triton.language.extra import libdevice
+from kernbench.triton.language.extra.cuda.libdevice import rsqrt
 
 N = 16
 X = np.random.default_rng(4).integers(0, 9, (N, N)).astype(np.float32)
@@ -58,6 +60,53 @@ def best(x):
     return value * 100 + place
 
 
+def by_type(x):
+    value = tl.load(block(x))
+    assert x.dtype.element_ty is tl.float32 is value.dtype
+    assert not value.dtype.is_int64()
+    assert tl.int8.is_int_signed()
+    assert tl.float16.name == "fp16"
+    return value + (1 if value.dtype.is_fp32() else 0) + value.numel
+
+
+def constant_values(x):
+    assert LAST.value == 15
+    assert tl.float32.value is tl.float32
+    return tl.load(block(x)) * LAST.value
+
+
+def low_and_high_halves(x):
+    bits = (tl.load(block(x)).to(tl.int32) - 3) * 1000
+    return ((bits >> 4) & 0xF) - ((bits << 3) >> tl.arange(0, N)[None, :]) + (1 << (bits & 7))
+
+
+def of_halves(x: Array) -> Array:
+    bits = (x.astype(int) - 3) * 1000
+    return ((bits >> 4) & 0xF) - ((bits << 3) >> np.arange(N)) + (1 << (bits & 7))
+
+
+def magnitudes_by_bits(x):
+    value = 4 - tl.load(block(x))
+    bits = value.to(tl.int32, bitcast=True) & 0x7FFFFFFF
+    return bits.to(tl.float32, bitcast=True) + tl.cast(tl.arange(0, N) * 0, tl.float32, bitcast=True)
+
+
+def rounded(x):
+    value = tl.load(block(x)) * 0.5 - 2.0
+    return libdevice.round(value) + 100 * libdevice.rint(value) + 10000 * libdevice.trunc(value)
+
+
+def of_rounded(x: Array) -> Array:
+    value = x / 2 - 2
+    away = np.sign(value) * np.floor(np.abs(value) + 0.5)
+    return away + 100 * np.rint(value) + 10000 * np.trunc(value)
+
+
+def near_zero(x):
+    small = (tl.load(block(x)) - 4.0) * 1e-6
+    return libdevice.log1p(small) * 1e6 + libdevice.expm1(small) * 1e6
+
+
 CASES: dict[str, tuple[Callable[[Any], Any], Callable[[Array], Array]]] = {
     "descriptor": (descriptor, lambda x: x),
     "while": (rows_by_while, lambda x: x.sum(0)),
@@ -80,6 +129,19 @@ CASES: dict[str, tuple[Callable[[Any], Any], Callable[[Array], Array]]] = {
         lambda x: tl.load(block(x), mask=tl.arange(0, N)[None, :] < 7, other=-1.0),
         lambda x: np.where(np.arange(N) < 7, x, -1),
     ),
+    "a type by itself": (by_type, lambda x: x + 257),
+    "the value of a constant": (constant_values, lambda x: x * 15),
+    "shifts": (low_and_high_halves, of_halves),
+    "bits as another type": (magnitudes_by_bits, lambda x: np.abs(4 - x)),
+    "rounding of libdevice": (rounded, of_rounded),
+    "libdevice near zero": (
+        near_zero,
+        lambda x: (np.log1p((x - 4.0) * 1e-6) + np.expm1((x - 4.0) * 1e-6)) * 1e6,
+    ),
+    "a scalar with an axis": (
+        lambda x: tl.load(x + (tl.num_programs(0)[None] * N)[:, None] + tl.arange(0, N)[None, :]),
+        lambda x: x[1],
+    ),
     "branch on the block": (lambda x: tl.load(block(x)) if tl.program_id(0) == 0 else 0.0, lambda x: x),
 }
 
@@ -95,4 +157,20 @@ def test_an_idiom_is_what_numpy_makes_of_it(name: str) -> None:
 
     out = np.zeros(expected.size, np.float32)
     done = kb.run_kernel(kernel[(1,)], X, out=out, topology="minimal", COUNT=expected.size)
+    np.testing.assert_allclose(done.output, expected, rtol=1e-5)
+
+
+def test_arguments_that_are_floats_are_scalars_of_the_kernel() -> None:
+    @triton.jit
+    def kernel(x, out, eps, scale, n, COUNT: tl.constexpr):
+        at = tl.arange(0, COUNT)
+        short = (eps * 2).to(tl.float16)
+        mean = tl.sum(tl.load(x + at)) / n.to(tl.float32).to(tl.float32)
+        wide = tl.load(x + at) * rsqrt(mean + short) * (1.0 / scale).to(x.dtype.element_ty)
+        tl.store(out + at, wide + (-scale).to(tl.int32) + scale.to(tl.int32, bitcast=True))
+
+    done = kb.run_kernel(
+        kernel[(1,)], X[0], out=np.zeros(N, np.float32), topology="minimal", eps=0.1, scale=2.5, n=N, COUNT=N
+    )
+    expected = X[0] / np.sqrt(X[0].mean() + np.float16(0.2)) / 2.5 - 2 + 0x40200000
     np.testing.assert_allclose(done.output, expected, rtol=1e-5)

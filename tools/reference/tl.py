@@ -24,7 +24,7 @@ Made from the docstrings by `make docs`; do not edit. `help(kernbench.tl)` shows
 A kernel is a plain Python function. Its parameter `tl` is the language; `import kernbench.tl as tl` gives the
 same names to kernels that do not take it, and to annotations. Handles are values in the TCM of the PE. Loaded
 values, constants, and comparisons and integer arithmetic of these are known to the kernel; other results are
-pending until replay (`--verify-data`). Handles have the operators `+ - * / // % ** @ & | ^ ~ == != < <= > >=`, slices with `None`
+pending until replay (`--verify-data`). Handles have the operators `+ - * / // % ** @ & | ^ ~ << >> == != < <= > >=`, slices with `None`
 and `...`, `.to(dtype)`, `.T`, `.shape`, `.dtype`. Types are `f16`, `bf16`, `f32`, `i8`, `i32`.
 
 **Time.** A load or store takes the time of its transfer over the machine. An operation on handles takes FETCH, its

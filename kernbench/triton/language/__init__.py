@@ -7,12 +7,13 @@ from types import SimpleNamespace
 from typing import Any, NoReturn
 
 from kernbench.kernels.tl import UnknownNameError
-from kernbench.kernels.tl import constexpr as constexpr
-from kernbench.triton.calls import TritonLanguage, current
+from kernbench.triton.calls import called, current
+from kernbench.triton.language import extra as extra
 from kernbench.triton.names import CALLS, HINTS, MATH, unknown
 from kernbench.triton.pointers import BlockPtr
 from kernbench.triton.random import BY_NAME
 from kernbench.triton.values import INT1, INT64, PointerTo
+from kernbench.triton.values import constexpr as constexpr
 from kernbench.triton.values import dtype as dtype
 
 float16, bfloat16, float32 = dtype("f16"), dtype("bf16"), dtype("f32")
@@ -25,16 +26,7 @@ tuple = tuple
 TRITON_MAX_TENSOR_NUMEL = 1 << 20
 
 
-def _call(name: str) -> Any:
-    def call(*args: Any, **kwargs: Any) -> Any:
-        return getattr(current(name), name)(*args, **kwargs)
-
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = getattr(TritonLanguage, name).__doc__
-    return call
-
-
-globals().update({name: _call(name) for name in CALLS})
+globals().update({name: called(name) for name in CALLS})
 globals().update(BY_NAME)
 
 
@@ -48,8 +40,6 @@ class _Names(SimpleNamespace):
 
 
 math = _Names(**{name: globals()[name] for name in MATH})
-_libdevice = _Names(**vars(math), tanh=_call("tanh"), pow=_call("pow"))
-extra = SimpleNamespace(libdevice=_libdevice, cuda=SimpleNamespace(libdevice=_libdevice))
 
 
 def _hint(x: Any = None, *_: Any) -> Any:
