@@ -17,10 +17,12 @@ from contextlib import contextmanager, suppress
 from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
+from typing import TypeVar
 
-from kernbench.errors import KernBenchError, UsageError
+from kernbench.errors import ConfigError, KernBenchError, UsageError
 from kernbench.user_code import ends
 
+T = TypeVar("T")
 _folders: dict[Path, None] = {}
 _loaded: dict[str, str] = {}
 """By the name of a module, the hash of its code when it was loaded."""
@@ -116,6 +118,25 @@ def load_module(place: str, what: str) -> str:
         failure = _unimportable(f"{what} module '{place}'", error)
         raise failure from None if failure is error else error
     return place
+
+
+def load_class(target: str, what: str, meant: str, base: type[T]) -> type[T]:
+    """The class ``module:Class`` or ``file.py:Class``, a ``what``; errors begin with ``meant``.
+
+    Raises :class:`ConfigError` when it does not import or is not a subclass of ``base``.
+    """
+    place, _, name = target.rpartition(":")
+    load = load_file if place.endswith(".py") else load_module
+    try:
+        module = sys.modules[load(place, what)]
+    except KernBenchError as error:
+        raise ConfigError(f"{meant} does not import: {error}") from error
+    found = getattr(module, name, None)
+    if found is None:
+        raise ConfigError(f"{meant} does not import: '{place}' has no class '{name}'")
+    if not (isinstance(found, type) and issubclass(found, base)):
+        raise ConfigError(f"{meant} is not a subclass of {base.__module__}.{base.__qualname__}")
+    return found
 
 
 @contextmanager

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from kernbench.errors import ConfigError, KernBenchError
+from kernbench.errors import ConfigError
 from kernbench.hints import suggestion
 from kernbench.sim.node import overrides
 from kernbench.sim.port import Arbiter
 from kernbench.topology.problems import Problem
 from kernbench.topology.spec import TopologySpec
-from kernbench.user_modules import load_file, load_module
+from kernbench.user_modules import load_class
 
 
 def shipped() -> list[str]:
@@ -40,16 +39,7 @@ def arbiter_class(name: str, extra: Mapping[str, str] | None = None) -> type[Arb
             "or a class of your own, 'module:Class'"
         )
     meant = f"arbiter '{name}'" if name == target else f"arbiter '{name}', '{target}',"
-    place, _, of_class = target.rpartition(":")
-    try:
-        loaded = load_file(place, "arbiter") if place.endswith(".py") else load_module(place, "arbiter")
-    except KernBenchError as error:
-        raise ConfigError(f"{meant} does not import: {error}") from error
-    found = getattr(sys.modules[loaded], of_class, None)
-    if found is None:
-        raise ConfigError(f"{meant} does not import: '{place}' has no class '{of_class}'")
-    if not (isinstance(found, type) and issubclass(found, Arbiter) and found is not Arbiter):
-        raise ConfigError(f"{meant} is not a subclass of kernbench.sim.port.Arbiter")
+    found = load_class(target, "arbiter", meant, Arbiter)
     if not overrides(found, "pick", Arbiter):
         raise ConfigError(f"{meant} lacks pick; define it")
     return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
 
@@ -12,15 +11,15 @@ from kernbench.components.base import Component
 from kernbench.components.memory import Memory
 from kernbench.components.pe_compute import ComputeEngine
 from kernbench.data_files import data_dir
-from kernbench.errors import ConfigError, KernBenchError
-from kernbench.hints import closest
+from kernbench.errors import ConfigError
+from kernbench.hints import suggestion
 from kernbench.pgraph import PropertyGraph
 from kernbench.sim.node import overrides
 from kernbench.topology.checks import parts
 from kernbench.topology.component_file import read_components
 from kernbench.topology.problems import Problem
 from kernbench.topology.spec import TopologySpec
-from kernbench.user_modules import load_file, load_module
+from kernbench.user_modules import load_class
 
 
 @cache
@@ -45,24 +44,13 @@ def component_class(impl: str, extra: Mapping[str, str] | None = None) -> type[C
     known = {**shipped(), **(extra or {})}
     target = known.get(impl, impl)
     if ":" not in target:
-        close = closest(impl, known)
-        hint = f"; did you mean '{close}'?" if close else ""
+        hint = suggestion(impl, known).rstrip()
         raise ConfigError(
             f"impl '{impl}' is not registered; add it to a components file as 'impl: module:Class' or name "
-            f"'module:Class' itself{hint}"
+            f"'module:Class' itself{hint and f'; {hint}'}"
         )
     meant = f"impl '{impl}'" if impl == target else f"impl '{impl}', '{target}',"
-    module, _, name = target.rpartition(":")
-    try:
-        load = load_file if module.endswith(".py") else load_module
-        loaded = load(module, "component")
-    except KernBenchError as error:
-        raise ConfigError(f"{meant} does not import: {error}") from error
-    found = getattr(sys.modules[loaded], name, None)
-    if found is None:
-        raise ConfigError(f"{meant} does not import: '{module}' has no class '{name}'")
-    if not (isinstance(found, type) and issubclass(found, Component)):
-        raise ConfigError(f"{meant} is not a subclass of kernbench.components.base.Component")
+    found = load_class(target, "component", meant, Component)
     missing = sorted(getattr(found, "__abstractmethods__", ()))
     for base in (Memory, ComputeEngine):
         if issubclass(found, base):
