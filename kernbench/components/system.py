@@ -11,7 +11,7 @@ from kernbench.pgraph import PropertyGraph
 from kernbench.program.launches import Launch, Target
 from kernbench.program.operations import Op
 from kernbench.routing import Router, Traffic
-from kernbench.sim.instrument import Instrument, Observers
+from kernbench.sim.instrument import Instrument
 from kernbench.sim.ledger import Ledger
 from kernbench.sim.node import Link, path_along
 from kernbench.sim.server import Server
@@ -49,7 +49,7 @@ class System(Ledger):
     @instruments.setter
     def instruments(self, instruments: tuple[Instrument, ...]) -> None:
         self._instruments = instruments
-        self.inform(Observers(instruments))
+        self.inform(instruments)
 
     def register(self, server: Server) -> None:
         """Add ``server`` to the resources."""
@@ -82,8 +82,7 @@ class System(Ledger):
     def served(self, op: Op) -> None:
         """Called when memory has served the last byte of ``op``: it takes effect now."""
         op.t_effect = self.clock.now
-        assert self.observers is not None
-        for op_served in self.observers.op_served:
+        for op_served in self.when_served:
             op_served(op)
 
     def launch_started(self, launch: Launch, time: float) -> None:

@@ -2,13 +2,13 @@
 
 Methods do nothing by default, so an observer overrides only the ones it needs, and only those are called:
 once per transaction or operation, never per flit, in the order in which things finish in simulated time. Who
-looks at what is worked out once, when a run starts (:class:`Observers`): what nobody looks at is not made
+looks at what is worked out once, when a run starts (:meth:`Ledger.inform`): what nobody looks at is not made
 into an object. The trace, the data plane and the checks are instruments as a user's are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -89,45 +89,24 @@ class Instrument:
         """Called when the host has the answers of all PEs of a launch; all of its operations are over."""
 
 
-class Observers:
-    """For the most frequent events, the methods of the instruments that override them."""
+def observing(instruments: Sequence[Instrument], method: str) -> list[Instrument]:
+    """Those that look at what ``method`` is called for.
 
-    def __init__(self, instruments: Sequence[Instrument]) -> None:
-        self.transaction_done: list[Callable[[Transaction], None]] = [
-            one.transaction_done for one in instruments if _looks(one, "transaction_done")
-        ]
-        self.op_served: list[Callable[[Op], None]] = [
-            one.op_served for one in instruments if _looks(one, "op_served")
-        ]
-        self.op_done: list[Callable[[Op], None]] = [
-            one.op_done for one in instruments if _looks(one, "op_done")
-        ]
-        accesses = [one.access_rows for one in instruments if _looks(one, "transaction_done")]
-        self.access_rows, self.accesses_seen = _gathered(accesses)
-        """Where accesses to TCMs are gathered, and whether an instrument looks at each as a transaction."""
-        stages = [
-            one.stage_rows if _of_one_class(one) else None for one in instruments if _looks(one, "op_done")
-        ]
-        self.stage_rows, self.stages_seen = _gathered(stages)
-        """The same of stages of tiles, as operations."""
-        self.stage_done: list[Callable[[Op], None]] = [
-            one.stage_done if _of_one_class(one) else one.op_done
-            for one in instruments
-            if _looks(one, "op_done")
-        ]
+    They have the method themselves, or a class of theirs below :class:`Instrument` does.
+    """
+    found = []
+    for one in instruments:
+        below = [cls for cls in type(one).__mro__ if cls not in Instrument.__mro__]
+        if any(method in vars(place) for place in (one, *below) if hasattr(place, "__dict__")):
+            found.append(one)
+    return found
 
 
-def _gathered(rows: Sequence[R | None]) -> tuple[R | None, bool]:
-    """The rows of the only instrument that looks, or else whether one does."""
-    return (rows[0], rows[0] is None) if len(rows) == 1 else (None, len(rows) > 1)
-
-
-def _of_one_class(instrument: Instrument) -> bool:
+def of_one_class(instrument: Instrument) -> bool:
     """Whether no subclass overrides ``op_done`` alone."""
     return "stage_done" in next(vars(cls) for cls in type(instrument).__mro__ if "op_done" in vars(cls))
 
 
-def _looks(instrument: Instrument, method: str) -> bool:
-    """Whether the instrument has the method itself, or a class of it below :class:`Instrument` does."""
-    below = [cls for cls in type(instrument).__mro__ if cls not in Instrument.__mro__]
-    return any(method in vars(place) for place in (instrument, *below) if hasattr(place, "__dict__"))
+def gathered(rows: Sequence[R | None]) -> tuple[R | None, bool]:
+    """The rows of the only instrument that looks, or else whether one does."""
+    return (rows[0], rows[0] is None) if len(rows) == 1 else (None, len(rows) > 1)

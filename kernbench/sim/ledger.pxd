@@ -16,8 +16,7 @@ cdef class Ledger:
     cdef readonly TransactionRows access_rows
     cdef readonly StageRows stage_rows
     cdef readonly bint accesses_seen, stages_seen
-    cdef readonly object observers
-    cdef tuple when_ended, when_done, when_staged
+    cdef readonly tuple when_ended, when_served, when_done, when_staged
 
     cpdef object forget(self)
     cpdef Transaction open(self, object kind, Path path, long long nbytes, double t_submit, long long op, bint is_write)

@@ -8,18 +8,19 @@ each access and stage, and a method of a Python class would be looked up each ti
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kernbench.sim.clock import Clock
 from kernbench.sim.columns import Words
+from kernbench.sim.instrument import gathered, observing, of_one_class
 from kernbench.sim.rows import StageRows, TransactionRows
 from kernbench.sim.transaction import Path, Transaction
 
 if TYPE_CHECKING:
     from kernbench.program.operations import Op
     from kernbench.sim.fabric import Fabric
-    from kernbench.sim.instrument import Observers
+    from kernbench.sim.instrument import Instrument
 
 _IN_PE = frozenset({"FETCH", "GEMM", "MATH", "STORE"})
 """Stages of tiles that stay within their PE; those of its DMA move data to memory or from there."""
@@ -29,7 +30,7 @@ _NO_IDS = ("", "")
 
 
 class Ledger:
-    """Transactions and operations of a machine; notifies observers when they end."""
+    """Transactions and operations of a machine; notifies instruments when they end."""
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
@@ -40,7 +41,7 @@ class Ledger:
         Ledger.forget(self)
 
     def forget(self) -> None:
-        """Reset: nothing has begun, and there are no observers."""
+        """Reset: nothing has begun, and nobody looks."""
         self.traced = True
         """Whether transactions keep their hops."""
         self.in_flight: dict[int, Any] = {}
@@ -49,7 +50,7 @@ class Ledger:
         """When a component was busy for a launch, ns; kept until the launch ends."""
         self.transactions = 0
         self.ops = 0
-        self.observers: Observers | None = None
+        self.when_served: tuple[Callable[[Op], None], ...] = ()
         self.when_ended: tuple[Callable[[Transaction], None], ...] = ()
         self.when_done: tuple[Callable[[Op], None], ...] = ()
         self.when_staged: tuple[Callable[[Op], None], ...] = ()
@@ -58,18 +59,19 @@ class Ledger:
         self.stage_rows: StageRows | None = None
         """The same for stages of tiles."""
         self.accesses_seen = self.stages_seen = False
-        """Whether an observer looks at each one, so that it needs an object."""
+        """Whether an instrument looks at each one, so that it needs an object."""
 
-    def inform(self, observers: Observers) -> None:
-        """Notify ``observers`` from now on, and no others."""
-        self.observers = observers
-        self.when_ended = tuple(observers.transaction_done)
-        self.when_done = tuple(observers.op_done)
-        self.when_staged = tuple(observers.stage_done)
-        self.access_rows = observers.access_rows
-        self.accesses_seen = observers.accesses_seen
-        self.stage_rows = observers.stage_rows
-        self.stages_seen = observers.stages_seen
+    def inform(self, instruments: Sequence[Instrument]) -> None:
+        """Notify ``instruments`` from now on, and no others: each of what it looks at."""
+        ending, done = observing(instruments, "transaction_done"), observing(instruments, "op_done")
+        self.when_ended = tuple([one.transaction_done for one in ending])
+        self.when_served = tuple([one.op_served for one in observing(instruments, "op_served")])
+        self.when_done = tuple([one.op_done for one in done])
+        self.when_staged = tuple([one.stage_done if of_one_class(one) else one.op_done for one in done])
+        self.access_rows, self.accesses_seen = gathered([one.access_rows for one in ending])
+        self.stage_rows, self.stages_seen = gathered(
+            [one.stage_rows if of_one_class(one) else None for one in done]
+        )
 
     def path(self, source: str, target: str, traffic: str, via: str = "") -> Path:
         """The route between two components, with its reverse: the same object for the same arguments.

@@ -14,7 +14,7 @@ import pytest
 
 import kernbench as kb
 from kernbench.errors import KernBenchError, UsageError
-from kernbench.sim.instrument import Instrument, Observers
+from kernbench.sim.instrument import Instrument, observing
 
 ABOUT = """MATCH (:Run {id: $run})-[:RECORDED]->(e:Reading {kind: 'moved'})-[:ABOUT]->(u:Use)
            RETURN u.resource AS resource, e.bytes AS bytes, e.share AS share ORDER BY resource"""
@@ -127,12 +127,11 @@ class Silent(kb.Instrument):
 
 
 def test_what_it_does_not_override_is_not_called() -> None:
-    observed = Observers([Silent(), Instrument()])
-    hooks = (observed.transaction_done, observed.op_done, observed.op_served, observed.stage_done)
-    assert hooks == ([], [], [], [])
+    for method in ("transaction_done", "op_served", "op_done"):
+        assert observing([Silent(), Instrument()], method) == []
     alone = Silent()
     alone.op_served = print  # type: ignore[method-assign,assignment]
-    assert Observers([alone]).op_served == [print]
+    assert observing([alone], "op_served") == [alone]
 
 
 def test_a_run_without_any_keeps_what_it_kept(tmp_path: Path) -> None:

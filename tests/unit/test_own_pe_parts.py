@@ -21,7 +21,9 @@ from kernbench.machine.machine import Machine
 from kernbench.program.commands import Command, PeContext, Wait
 from kernbench.program.operations import Op
 from kernbench.replay.dataplane import DataPlane
-from kernbench.sim.instrument import Instrument, Observers
+from kernbench.sim.clock import Clock
+from kernbench.sim.instrument import Instrument
+from kernbench.sim.ledger import Ledger
 from tests.compiled import compiled
 from tests.unit.test_components_faults import PE, Script, stream
 
@@ -91,7 +93,9 @@ def test_a_data_plane_that_overrides_op_done_sees_stages_of_tiles() -> None:
             pass
 
     plane, own, plain = Counting(), Stages(), DataPlane()
-    assert Observers([plane, own, plain]).stage_done == [plane.op_done, own.op_done, plain.stage_done]
+    ledger = Ledger(Clock())
+    ledger.inform([plane, own, plain])
+    assert ledger.when_staged == (plane.op_done, own.op_done, plain.stage_done)
 
 
 def test_an_error_of_an_observer_ends_the_run() -> None:
