@@ -36,7 +36,6 @@ cdef class CachedSlice(HbmSlice):
     cdef readonly dict sets
     cdef set gone
     cdef object recent
-    cdef double until
     cdef readonly CacheUse use, total
     cdef Doubles served_by, asked_bytes
     cdef bint asks
@@ -44,8 +43,6 @@ cdef class CachedSlice(HbmSlice):
 
     @cython.locals(number=Py_ssize_t, done=double, channel=Server)
     cpdef object request(self, Packet packet, long long flit, double time, double begun, double inside)
-    @cython.locals(transaction=Transaction, answer=Packet, times=Doubles, slowest=Server, flit="long long", ready=double, until=double, done=double)
-    cpdef object read(self, Packet packet, double time, double begun, double inside)
     @cython.locals(
         transaction=Transaction, size="long long", address="long long", places=list, sizes=list, ends=list,
         number=Py_ssize_t, last=double, until=double, done=double, by=Server,

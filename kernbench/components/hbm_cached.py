@@ -151,8 +151,6 @@ class CachedSlice(HbmSlice):
         """Numbers of evicted lines."""
         self.recent: Any = None
         """The line that was looked up last."""
-        self.until = 0.0
-        """When ``by`` had served the flit that was served last, ns."""
         self.use = self.total = CacheUse()
         """Counts of the transaction that is served now, and of all."""
         self.served_by = Doubles().sized(len(self.channels))
@@ -170,10 +168,6 @@ class CachedSlice(HbmSlice):
         """See :meth:`Server.busy_ns`: that of its channels, of its entry or of its cache, the longest."""
         own: float = HbmSlice.busy_ns.__get__(self)
         return max(own, self.cache._busy_ns)
-
-    @busy_ns.setter
-    def busy_ns(self, value: float) -> None:
-        self._busy_ns = value
 
     def gather(self, runs: Runs, channel: int) -> Gathered:
         """See :meth:`Memory.gather`; its places are numbers of bursts."""
@@ -214,27 +208,10 @@ class CachedSlice(HbmSlice):
             rows.integer(part.index)
             rows.integer(nbytes)
 
-    def read(self, packet: Packet, time: float, begun: float, inside: float) -> None:
-        """See :meth:`Memory.read`; a channel's time ends before that which its data take to the cache."""
-        transaction = packet.transaction
-        answer = self.answer_to(transaction, transaction.nbytes)
-        times = answer.feeds()
-        ready = until = inside
-        slowest: Server = self
-        for flit in range(answer.last + 1):
-            done = self.served(answer, flit, inside, False)
-            if done > ready:
-                ready = done
-                until = min(self.until, done)
-                slowest = self.by
-            times.at[flit] = ready + self.access_ns
-        self.depart(packet, time, begun, inside, until, ready + self.access_ns, slowest)
-        if transaction.on_served is not None:
-            self.clock.call_at(ready + self.access_ns, transaction.on_served)
-        self.system.fabric.stream(answer, times)
-
     def burst(self, packet: Packet, flit: int, time: float, writing: bool) -> float:
-        """When a flit is served; ``by`` is the cache or the channel that it waited for."""
+        """When a flit is served; ``by`` is the cache or the channel that it waited for, ``until`` when that
+        had served it: before the time in which a channel's data come to the cache.
+        """
         transaction = packet.transaction
         gathered: Any = transaction.gathered
         if gathered is None:

@@ -12,6 +12,7 @@ cdef double _INFINITY
 cdef class Memory(Component):
     cdef public double entry_ns, access_ns
     cdef public Server by
+    cdef double until
 
     @cython.locals(ns=double)
     cpdef double entry(self, Packet packet) except? -1.0
@@ -25,7 +26,8 @@ cdef class Memory(Component):
     cpdef object answer(self, Packet packet)
     @cython.locals(answer=Packet)
     cpdef Packet answer_to(self, Transaction transaction, long long nbytes)
-    @cython.locals(transaction=Transaction, answer=Packet, times=Doubles, slowest=Server, flit="long long")
+    @cython.locals(transaction=Transaction, answer=Packet, times=Doubles, slowest=Server, flit="long long",
+                   ready=double, until=double, done=double)
     cpdef object read(self, Packet packet, double time, double begun, double inside)
     @cython.locals(transaction=Transaction, place="long long", hop=Py_ssize_t, times=Doubles, nbytes="long long")
     cpdef double depart(

@@ -42,6 +42,8 @@ class Memory(Component):
         """See :meth:`Server.reset`."""
         Component.reset(self)
         self.by: Server = self
+        self.until = _INFINITY
+        """When ``by`` had the flit that was served last, ns, where that is before it was served."""
 
     def gather(self, runs: Runs, channel: int) -> Gathered:
         """One access to many runs; ``channel`` has them all, or addresses say which (-1)."""
@@ -127,15 +129,16 @@ class Memory(Component):
         transaction = packet.transaction
         answer = self.answer_to(transaction, transaction.nbytes)
         times = answer.feeds()
-        ready = inside
+        ready = until = inside
         slowest: Server = self
         for flit in range(answer.last + 1):
             done = self.served(answer, flit, inside, False)
             if done > ready:
                 ready = done
+                until = min(self.until, done)
                 slowest = self.by
             times.at[flit] = ready + self.access_ns
-        self.depart(packet, time, begun, inside, ready, ready + self.access_ns, slowest)
+        self.depart(packet, time, begun, inside, until, ready + self.access_ns, slowest)
         if transaction.on_served is not None:
             self.clock.call_at(ready + self.access_ns, transaction.on_served)
         self.system.fabric.stream(answer, times)
