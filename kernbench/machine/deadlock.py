@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from kernbench.components.base import Blocked, Component
 from kernbench.errors import DeadlockError
@@ -27,6 +28,7 @@ _NUMBERED = re.compile(
 )
 """The differences between alike parts: numbers, addresses of rings, times of messages."""
 
+Who = TypeVar("Who", Location, InputQueue)
 Blocks = Mapping[Location, Sequence[Blocked]]
 Called = Mapping[Location, str]
 """Names of the PEs."""
@@ -46,8 +48,9 @@ def deadlock(
     """
     blocked = {one.location: found for one in components if (found := one.blocked())}
     called = {one.location: one.resource.rpartition(".")[0] for one in components if one.location[2] >= 0}
-    cycles, ends = _cycles(blocked)
-    about = [f"to end it: {remedy}"] if remedy else _missing(ends, called)
+    # A wait for any of several is a wait for each of them.
+    cycles, ends = _chains({pe: blocked[pe][0].peers[0] for pe in sorted(blocked)})
+    about = [f"to end it: {remedy}"] if remedy else _missing(ends, blocked, called)
     if cycles:
         about = _circle(cycles, blocked, called)
     lines = [f"deadlock at {now_ns:.3f} ns: {stuck} cannot finish", *about, *fold_lines(waiting)]
@@ -97,30 +100,21 @@ def circle_of_buffers(links: Iterable[Link]) -> list[str]:
             if lane.buffer is not None:
                 who = stay.packet.transaction
                 waits[lane] = wanted, f"transaction {who.id} ({who.kind}, {who.src} to {who.dst})"
-    seen: set[InputQueue] = set()
-    for begin in waits:
-        way: list[InputQueue] = []
-        here = begin
-        while here in waits and here not in seen:
-            seen.add(here)
-            way.append(here)
-            here = waits[here][0]
-        if here in way:
-            cycle = way[way.index(here) :]
-            shown = [
-                f"{lane.buffer.resource}, channel {lane.vc}: {waits[lane][1]} waits for "
-                f"room in {waits[lane][0].buffer.resource}"
-                for lane in cycle
-            ]
-            more = [f"... {len(shown) - _LINES} more"] if len(shown) > _LINES else []
-            return [
-                f"cycle of {len(cycle)} full buffers, each waits for room in the next",
-                *shown[:_LINES],
-                *more,
-                "to end it: give the links of this cycle vcs of 2 or more and make one of them a dateline; "
-                "kernbench topology check finds such cycles",
-            ]
-    return []
+    cycles, _ = _chains({lane: wanted for lane, (wanted, _) in waits.items()})
+    if not cycles:
+        return []
+    shown = [
+        f"{lane.buffer.resource}, channel {lane.vc}: {waits[lane][1]} waits for "
+        f"room in {waits[lane][0].buffer.resource}"
+        for lane in cycles[0]
+    ]
+    return [
+        f"cycle of {len(shown)} full buffers, each waits for room in the next",
+        *shown[:_LINES],
+        *([f"... {len(shown) - _LINES} more"] if len(shown) > _LINES else []),
+        "to end it: give the links of this cycle vcs of 2 or more and make one of them a dateline; "
+        "kernbench topology check finds such cycles",
+    ]
 
 
 def _circle(cycles: Sequence[Sequence[Location]], blocked: Blocks, called: Called) -> list[str]:
@@ -135,12 +129,12 @@ def _circle(cycles: Sequence[Sequence[Location]], blocked: Blocks, called: Calle
     ]
 
 
-def _missing(ends: Sequence[tuple[Location, Blocked]], called: Called) -> list[str]:
+def _missing(ends: Sequence[tuple[Location, Location]], blocked: Blocks, called: Called) -> list[str]:
     """The PE at which a chain of waits ends, and what would end it."""
     if not ends:
         return []
-    end, waits = ends[0]
-    verb = "sends" if waits.receives else "receives"
+    end, last = ends[0]
+    verb = "sends" if blocked[last][0].receives else "receives"
     return [
         f"{called[end]} is waited for, and waits for no queue: it runs no kernel or is at its end",
         f"to end it: let a kernel there {verb[:-1]} as often as its neighbours expect, or leave out the call "
@@ -148,25 +142,22 @@ def _missing(ends: Sequence[tuple[Location, Blocked]], called: Called) -> list[s
     ]
 
 
-def _cycles(
-    blocked: Blocks,
-) -> tuple[list[list[Location]], list[tuple[Location, Blocked]]]:
-    """Cycles of first waits, and the PEs that are waited for and wait for none, each with one wait."""
-    cycles: list[list[Location]] = []
-    ends: list[tuple[Location, Blocked]] = []
-    seen: set[Location] = set()
-    for begin in sorted(blocked):
-        way: list[Location] = []
+def _chains(after: Mapping[Who, Who]) -> tuple[list[list[Who]], list[tuple[Who, Who]]]:
+    """Cycles of those that wait for each other, and each who is waited for and waits for none, with one."""
+    cycles: list[list[Who]] = []
+    ends: list[tuple[Who, Who]] = []
+    seen: set[Who] = set()
+    for begin in after:
+        way: list[Who] = []
         here = begin
-        while here in blocked and here not in seen:
+        while here in after and here not in seen:
             seen.add(here)
             way.append(here)
-            # A wait for any of several is a wait for each of them.
-            here = blocked[here][0].peers[0]
+            here = after[here]
         if here in way:
             cycles.append(way[way.index(here) :])
-        elif here not in blocked:
-            ends.append((here, blocked[way[-1]][0]))
+        elif here not in after:
+            ends.append((here, way[-1]))
     return cycles, ends
 
 
