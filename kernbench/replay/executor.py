@@ -20,7 +20,7 @@ from kernbench.errors import KernBenchError
 from kernbench.program.operations import Op, Operand
 from kernbench.replay.dependencies import DATA_HAZARDS, Dependency
 from kernbench.replay.memory_store import SimulatedMemory
-from kernbench.replay.semantics import compute, pieces_of, stacked_dot
+from kernbench.replay.semantics import compute, pieces_of, stack_of, stacked_dot
 from kernbench.replay.verification import describe
 
 Array = np.ndarray[Any, Any]
@@ -122,7 +122,7 @@ class Executor:
         stacks: dict[object, list[Op]] = {}
         for op in wave:
             if (op.kind, op.name) == ("gemm", "dot"):
-                stacks.setdefault(_signature(op), []).append(op)
+                stacks.setdefault(stack_of(op), []).append(op)
             else:
                 self._run_one(op)
         for ops in stacks.values():
@@ -231,11 +231,3 @@ def freeze(array: Array) -> Array:
 
 def _handles(operands: Sequence[Operand]) -> list[int]:
     return [operand.handle for operand in operands if operand.handle is not None]
-
-
-def _signature(op: Op) -> object:
-    operands = (*op.inputs, op.output)
-    return (
-        tuple((o.shape, o.dtype) for o in operands if o is not None),
-        op.params.get("acc_dtype"),
-    )

@@ -53,17 +53,10 @@ def _in_shape(array: Array, operand: Operand) -> Array:
 
 
 def stacked_dot(ops: Sequence[Op], inputs: Sequence[Sequence[Array]]) -> list[Array]:
-    """The values of several ``gemm/dot`` of equal shapes and types, as one batched product.
+    """The values of several ``gemm/dot`` of one :func:`stack_of`, as one batched product.
 
-    Bit for bit what :func:`compute` gives for each alone. Differing shapes, types or accumulators are a
-    :class:`UsageError`.
+    Bit for bit what :func:`compute` gives for each alone.
     """
-    if not ops:
-        return []
-    first = _signature(ops[0])
-    for op in ops:
-        if _signature(op) != first:
-            raise UsageError(f"op {op.id} cannot be stacked with op {ops[0].id}: not of its shapes and types")
     accumulator = _accumulator(ops[0])
     a, b = (_stack([pair[i] for pair in inputs], ops[0].inputs[i], accumulator) for i in (0, 1))
     values = cast(_round(_product(a, b, accumulator), accumulator), _output(ops[0]).dtype)
@@ -103,9 +96,9 @@ def _accumulator(op: Op) -> str:
     return str(op.params.get("acc_dtype") or ("f32" if is_float else "i32"))
 
 
-def _signature(op: Op) -> tuple[object, ...]:
-    operands = tuple((o.shape, o.dtype) for o in (*op.inputs, _output(op)))
-    return (op.kind, op.name, operands, _accumulator(op))
+def stack_of(op: Op) -> object:
+    """What products have in common that :func:`stacked_dot` may work out together: shapes and types."""
+    return tuple([(o.shape, o.dtype) for o in (*op.inputs, _output(op))]), _accumulator(op)
 
 
 def _round(total: Array, accumulator: str) -> Array:
