@@ -11,13 +11,10 @@ import numpy as np
 from kernbench import dtypes
 from kernbench.hints import shown
 from kernbench.kernels.arguments import BadArgumentError
-from kernbench.kernels.blocks import BlockPointer
 from kernbench.kernels.handles import TensorHandle
 from kernbench.kernels.issue import tl_call
 from kernbench.kernels.loadstore import MemoryCalls, Ptr
-from kernbench.kernels.pointer import Pointer
-from kernbench.program.commands import Define, Store
-from kernbench.program.operations import Op, Operand
+from kernbench.program.operations import Op
 from kernbench.replay.numeric import cast, widen
 from kernbench.replay.semantics import Array, means, pieces_of
 
@@ -62,20 +59,15 @@ class AtomicCalls(MemoryCalls):
             boundary_check: As in ``store``.
         """
         check_order(sem, scope)
-        handle = self._stored("val", val, ptr, mask, dtype, strides)
-        if dtype is None and not isinstance(ptr, Pointer | BlockPointer):
-            dtype = handle.dtype
-        shape = None if isinstance(ptr, BlockPointer) else handle.shape
-        block, masks = self._block(ptr, shape, dtype, strides, mask, boundary_check)
+        handle, block, masks = self._written("val", val, ptr, mask, dtype, strides, boundary_check)
         if any(a + n > b for (a, n), (b, _) in pairwise(sorted(block.runs))):
             raise BadArgumentError("strides", "an element is there twice; add the parts up first")
-        target = Operand(block.memory_shape, block.dtype, address=block.runs[0][0] if block.runs else None)
-        params = {} if block.pieces is None else {"pieces": block.pieces}
-        inputs = (handle.operand(), target, *masks)
-        op = self._op(self._next_op_id(), "memory", "atomic_add", inputs, target, params, block.nbytes)
-        if op.order is not None:
-            op.order.atomic, op.order.releases = True, sem in RELEASES
-        self._send(Store(op, block.runs) if block.runs else Define(op))
+        target = block.operand()
+        command = self._store("atomic_add", (handle.operand(), target, *masks), target, block)
+        order = command.op.order
+        if order is not None:
+            order.atomic, order.releases = True, sem in RELEASES
+        self._send(command)
 
 
 def check_order(sem: object, scope: object) -> None:

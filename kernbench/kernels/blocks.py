@@ -15,6 +15,7 @@ from kernbench import dtypes
 from kernbench.kernels import arguments
 from kernbench.kernels.arguments import BadArgumentError
 from kernbench.kernels.pointer import Address
+from kernbench.program.operations import Operand
 
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 Ints = np.ndarray[Any, np.dtype[np.int64]]
@@ -79,10 +80,10 @@ class BlockBytes(NamedTuple):
         runs = self.runs
         return runs[0][1] if len(runs) == 1 else sum([nbytes for _, nbytes in runs])
 
-    @property
-    def memory_shape(self) -> tuple[int, ...]:
-        """Shape of the operand in memory: the block's, or the number of elements that have an address."""
-        return self.shape if self.pieces is None else (sum([count for _, count in self.pieces]),)
+    def operand(self) -> Operand:
+        """What is in memory: of the block's shape, or the elements that have an address."""
+        shape = self.shape if self.pieces is None else (sum([count for _, count in self.pieces]),)
+        return Operand(shape, self.dtype, address=self.runs[0][0] if self.runs else None)
 
 
 def access(

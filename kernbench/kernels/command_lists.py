@@ -10,8 +10,6 @@ import numpy as np
 
 from kernbench.errors import UsageError
 from kernbench.hints import shown
-from kernbench.kernels.autotune import chosen
-from kernbench.kernels.binding import argument_names
 from kernbench.kernels.interpret import InterpretedMemory, pe_context
 from kernbench.kernels.interpreted_queues import InterpretedQueues
 from kernbench.kernels.thread import KernelCall
@@ -55,13 +53,7 @@ def commands(
     pes, cubes, sips = counts = (grid, 1, 1) if isinstance(grid, int) else grid
     if program_id not in set(itertools.product(range(pes), range(cubes), range(sips))):
         raise UsageError(f"program_id {shown(program_id)} is not in grid {shown(grid)}")
-    memory = InterpretedMemory()
-    outputs = [] if out is None else [out] if isinstance(out, np.ndarray) else list(out)
-    positional = [*args, *outputs]
-    fn, constants = chosen(fn, positional, constants)
-    names = argument_names(fn, len(positional))
-    placed = [memory.place(name, value) for name, value in zip(names, positional, strict=True)]
-    named = {key: memory.place(key, value) for key, value in constants.items()}
+    fn, placed, named = InterpretedMemory().place_all(fn, args, out, constants)
     rings = InterpretedQueues(counts, queues, 4, 4096, None)
     pe = pe_context(program_id, counts, rings, scratch_bytes, itertools.count())
     thread = KernelCall(fn, placed, named).start(pe)

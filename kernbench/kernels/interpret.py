@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -72,13 +72,8 @@ def interpret(
     if len(counts) != 3 or any(not isinstance(n, int) or n < 1 for n in counts):
         raise UsageError(f"grid {shown(grid)} must be three positive counts (PEs per cube, cubes, SIPs)")
     pes, cubes, sips = counts
-    outputs = [] if out is None else [out] if isinstance(out, np.ndarray) else list(out)
     memory = InterpretedMemory()
-    positional = [*arrays, *outputs]
-    fn, constants = chosen(fn, positional, constants)
-    names = argument_names(fn, len(positional))
-    args = [memory.place(name, value) for name, value in zip(names, positional, strict=True)]
-    named = {key: memory.place(key, value) for key, value in constants.items()}
+    fn, args, named = memory.place_all(fn, arrays, out, constants)
     rings = InterpretedQueues((pes, cubes, sips), queues, slots, slot_bytes, machine)
     op_ids = itertools.count()
     programs = []
@@ -143,6 +138,21 @@ class InterpretedMemory(SimulatedMemory):
         self._segments: list[tuple[int, str, Array]] = []
         self._written: set[int] = set()
         self._end = PAGE
+
+    def place_all(
+        self,
+        fn: Callable[..., Any],
+        args: Sequence[object],
+        out: Array | Sequence[Array] | None,
+        constants: Mapping[str, object],
+    ) -> tuple[Callable[..., Any], list[object], dict[str, object]]:
+        """What a call of ``fn`` runs, and its arguments as the kernel gets them, those of ``out`` last."""
+        outputs = [] if out is None else [out] if isinstance(out, np.ndarray) else list(out)
+        positional = [*args, *outputs]
+        fn, given = chosen(fn, positional, constants)
+        names = argument_names(fn, len(positional))
+        placed = [self.place(name, value) for name, value in zip(names, positional, strict=True)]
+        return fn, placed, {key: self.place(key, value) for key, value in given.items()}
 
     def place(self, name: str, value: object) -> object:
         """A tensor argument for an array; anything else as it is. The same array is placed once."""

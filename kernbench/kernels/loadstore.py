@@ -81,13 +81,9 @@ class MemoryCalls(Issuer):
             params = {"pieces": block.pieces or ((0, int(np.prod(block.shape))),), "other": number}
             if block.pieces == ():
                 params["pieces"] = ()
-        first = block.runs[0][0] if block.runs else None
-        source = Operand(block.memory_shape, block.dtype, address=first)
-
         room = self._scratch.take(arguments.nbytes(block.shape, block.dtype))
-        op = self._new(
-            "memory", "dma_read", (source, *operands), block.shape, block.dtype, params, block.nbytes
-        )
+        inputs = (block.operand(), *operands)
+        op = self._new("memory", "dma_read", inputs, block.shape, block.dtype, params, block.nbytes)
         if volatile and op.order is not None:
             op.order.volatile = True
         self._send(Load(op, block.runs) if block.runs else Define(op))
@@ -120,20 +116,8 @@ class MemoryCalls(Issuer):
             strides: As in ``load``.
             boundary_check: As in ``load``; elements outside of the array are not written.
         """
-        handle = self._stored("value", value, ptr, mask, dtype, strides)
-        if dtype is None and not isinstance(ptr, Pointer | BlockPointer):
-            dtype = handle.dtype
-        shape = None if isinstance(ptr, BlockPointer) else handle.shape
-        block, operands = self._block(ptr, shape, dtype, strides, mask, boundary_check)
-        first = block.runs[0][0] if block.runs else None
-        output = Operand(block.memory_shape, block.dtype, address=first)
-        params: dict[str, Any] = {}
-        if block.pieces is not None:
-            params["pieces"] = block.pieces
-        op_id = self._next_op_id()
-        inputs = (handle.operand(), *operands)
-        op = self._op(op_id, "memory", "dma_write", inputs, output, params, block.nbytes)
-        self._send(Store(op, block.runs) if block.runs else Define(op))
+        handle, block, masks = self._written("value", value, ptr, mask, dtype, strides, boundary_check)
+        self._send(self._store("dma_write", (handle.operand(), *masks), block.operand(), block))
 
     @tl_call
     def ref(self, ptr: int, shape: object = None, dtype: str | None = None) -> TensorRef:
@@ -188,6 +172,31 @@ class MemoryCalls(Issuer):
         if len(steps) != len(ptr.shape):
             raise BadArgumentError("offsets", f"{steps} must have {len(ptr.shape)} entries")
         return ptr.advanced(steps)
+
+    def _written(
+        self,
+        argument: str,
+        value: object,
+        ptr: object,
+        mask: object,
+        dtype: str | None,
+        strides: object,
+        boundary_check: Sequence[int],
+    ) -> tuple[TensorHandle, BlockBytes, tuple[Operand, ...]]:
+        """What a store writes, where, and the mask as an operand if it is not known yet."""
+        handle = self._stored(argument, value, ptr, mask, dtype, strides)
+        if dtype is None and not isinstance(ptr, Pointer | BlockPointer):
+            dtype = handle.dtype
+        shape = None if isinstance(ptr, BlockPointer) else handle.shape
+        return handle, *self._block(ptr, shape, dtype, strides, mask, boundary_check)
+
+    def _store(
+        self, name: str, inputs: tuple[Operand, ...], target: Operand, block: BlockBytes
+    ) -> Store | Define:
+        """The command of an operation ``name`` that writes ``target``, the bytes of ``block``."""
+        params = {} if block.pieces is None else {"pieces": block.pieces}
+        op = self._op(self._next_op_id(), "memory", name, inputs, target, params, block.nbytes)
+        return Store(op, block.runs) if block.runs else Define(op)
 
     def _stored(
         self, argument: str, value: object, ptr: object, mask: object, dtype: str | None, strides: object
