@@ -19,7 +19,7 @@ from kernbench.sim.node import FabricNode
 from kernbench.sim.transaction import Packet, Transaction
 
 _NO_IDS = ("", "")
-_by_key = attrgetter("key")
+_by_number = attrgetter("transaction.id")
 
 
 class Requests:
@@ -122,7 +122,7 @@ class ChannelRequests:
             if last_in < time:
                 wait = other.transaction.wait_for(last.id, node.index, last_in, time)
             fabric.leave_node(other, hop, node, last_in, out, start, wait)
-        packets = sorted([other for other, _ in held], key=_by_key)
+        packets = sorted([other for other, _ in held], key=_by_number)
         fabric.clock.call_at(out, inject_together, fabric, packets, hop)
 
 

@@ -77,10 +77,6 @@ class HbmSlice(Memory):
             self._busy_ns = max(self.entry_busy_ns, channels)
         return self._busy_ns
 
-    @busy_ns.setter
-    def busy_ns(self, value: float) -> None:
-        self._busy_ns = value
-
     def commit(self, packet: Packet, flit: int, time: float) -> tuple[float, Server]:
         """See :meth:`Memory.commit`."""
         return self.burst(packet, flit, time, True), self.by

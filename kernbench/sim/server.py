@@ -69,10 +69,6 @@ class Server:
         """Busy time, ns."""
         return self._busy_ns
 
-    @busy_ns.setter
-    def busy_ns(self, value: float) -> None:
-        self._busy_ns = value
-
     def occupy(self, time: float, duration: float, owner: Any) -> float:
         """Serve ``owner`` for ``duration`` ns at the earliest moment from ``time`` on; return that moment.
 

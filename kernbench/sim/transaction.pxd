@@ -23,15 +23,14 @@ cdef class Transaction:
         self, long long resource, double t_in, double t_start, double t_out, double service_ns, double wait_ns,
         long long nbytes,
     ) except -1
-    cpdef int wait(
-        self, long long holder, long long resource, double ns, long long holders, long long seq, double t_from,
-        double t_to,
-    ) except -1
     @cython.locals(seq="long long")
+    cpdef int wait(
+        self, long long holder, long long resource, double ns, long long holders, double t_from, double t_to
+    ) except -1
     cpdef double wait_for(self, long long holder, long long resource, double t_from, double t_to) except? -1.0
     @cython.locals(n=int)
     cpdef double note_waits(self, long long resource, Server server, double begin, double end) except? -1.0
-    @cython.locals(found=HeldTimes, k=int, seq="long long", holder="long long", other=Transaction)
+    @cython.locals(found=HeldTimes, k=int, holder="long long", other=Transaction)
     cdef double note_blockers(self, long long resource, OccupancyLog log, int n) except? -1.0
 
 cdef class Path:

@@ -120,18 +120,16 @@ class Transaction:
             self.hop_rows = Hops()
         self.hop_rows.add(resource, t_in, t_start, t_out, service_ns, wait_ns, nbytes)
 
-    def wait(
-        self, holder: int, resource: int, ns: float, holders: int, seq: int, t_from: float, t_to: float
-    ) -> None:
-        """Note one wait, the fields of a :class:`Wait`."""
+    def wait(self, holder: int, resource: int, ns: float, holders: int, t_from: float, t_to: float) -> None:
+        """Note one wait at the hop that comes next, the fields of a :class:`Wait`."""
         if self.wait_rows is None:
             self.wait_rows = Waits()
+        seq = 0 if self.hop_rows is None else self.hop_rows.count
         self.wait_rows.add(self.id, holder, resource, ns, holders, seq, t_from, t_to)
 
     def wait_for(self, holder: int, resource: int, t_from: float, t_to: float) -> float:
         """Note that it waited for ``holder`` from one time to another; return how long."""
-        seq = 0 if self.hop_rows is None else self.hop_rows.count
-        self.wait(holder, resource, t_to - t_from, 1, seq, t_from, t_to)
+        self.wait(holder, resource, t_to - t_from, 1, t_from, t_to)
         return t_to - t_from
 
     def note_waits(self, resource: int, server: Server, begin: float, end: float) -> float:
@@ -144,7 +142,6 @@ class Transaction:
         total = 0.0
         if n:
             found = log.found
-            seq = 0 if self.hop_rows is None else self.hop_rows.count
             k = n
             while k:
                 k -= 1
@@ -154,9 +151,7 @@ class Transaction:
                     holder = other.id
                 else:
                     holder = who.id
-                self.wait(
-                    holder, resource, found.ns[k], found.holders[k], seq, found.t_from[k], found.t_to[k]
-                )
+                self.wait(holder, resource, found.ns[k], found.holders[k], found.t_from[k], found.t_to[k])
                 total += found.ns[k]
                 found.holder[k] = None
         return total
@@ -239,21 +234,6 @@ class Packet:
         """When the latest flit is served there, and by which server."""
         self.channels: Any = None
         """Its virtual channel on each link; None if it has none."""
-
-    @property
-    def key(self) -> int:
-        """Base of its flits' order at equal times; hop and flit are added to it."""
-        return int(self.transaction.id) << (HOP_BITS + FLIT_BITS)
-
-    @property
-    def nodes(self) -> tuple[FabricNode, ...]:
-        """The components of its path."""
-        return self.path.nodes
-
-    @property
-    def links(self) -> tuple[Link, ...]:
-        """The links of its path."""
-        return self.path.links
 
     def resized(self, nbytes: int, flit_bytes: int) -> Packet:
         """A packet of ``nbytes`` that goes on in its place: see :meth:`FabricNode.transform`."""
