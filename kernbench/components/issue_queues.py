@@ -56,11 +56,14 @@ class IssueQueues:
         heads = [queue[0] for queue in (self._loads, self._stores, self._compute) if queue]
         return [f"tl.{head.op.name} ({head.op.source}) waits for its operands" for head in heads]
 
-    def _define(self, command: c.Ahead) -> None:
+    def _define(self, command: c.Ahead, by: int = -1) -> None:
+        """Note a definition that has its operands, the last of them by the end of operation ``by``."""
         for awaited in command.after:
             if not awaited.done:
-                awaited.then(partial(self._define, command))
+                awaited.then(partial(self._define, command, awaited.op))
                 return
+        if by != -1 and (by, "wait") not in command.op.after:
+            command.op.after.append((by, "wait"))
         if not self._closed:
             self._defined(command.op)
             command.completion.complete()

@@ -110,3 +110,17 @@ def test_an_address_without_memory_is_an_error_of_the_call(keys: dict[str, Any])
 
     with pytest.raises(KernBenchError, match=r"at [0-9.]+ ns.*tl\.load.*0x4000000000000"):
         kb.run_kernel(kernel, A, out=A, topology=kb.load_topology("minimal", keys))
+
+
+def test_the_critical_path_goes_through_a_view_to_what_makes_its_operand() -> None:
+    def columns(x: Any, out: Any, view: bool, tl: Any) -> None:
+        total = tl.sum(tl.load(x), axis=0)
+        tl.store(out, tl.reshape(tl.reshape(total, (16, 16)), (1, 256)) if view else total)
+
+    def path(view: bool) -> list[tuple[str, float]]:
+        machine = kb.load_topology("minimal", AHEAD)
+        done = kb.run_kernel(columns, A, out=np.zeros((1, 256), np.float16), view=view, topology=machine)
+        steps = done.run.query("critical-path/steps").dicts()
+        return [(step["location"], pytest.approx(step["ns"])) for step in steps]
+
+    assert path(view=True) == path(view=False)
