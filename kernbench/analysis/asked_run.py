@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from kernbench.analysis.routing import RoutedTopology
-    from kernbench.pgraph import GraphStore, RunRecord
+    from kernbench.pgraph import GraphStore, RunRecord, TopologyRecord
 
 
 class AskedRun:
@@ -31,16 +31,20 @@ class AskedRun:
         return self.record.tables
 
     @cached_property
+    def _machine(self) -> TopologyRecord:
+        return self.store.load_topology(str(self.record.info["topology"]))
+
+    @property
     def topology_tables(self) -> Mapping[str, pa.Table]:
         """The tables ``Component`` and ``Link`` of the run's topology."""
-        return self.store.load_topology(str(self.record.info["topology"])).tables
+        return self._machine.tables
 
     @cached_property
     def topology(self) -> RoutedTopology:
         """The topology that the run was kept with, and its router: the simulator's own routes."""
         from kernbench.analysis.routing import routed_topology
 
-        return routed_topology(self.store.load_topology(str(self.record.info["topology"])))
+        return routed_topology(self._machine)
 
     def has(self, table: str, number: int) -> bool:
         """Whether the run has a row of that number, such as an operation."""

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from kernbench.analysis.trace_tables import Texts
+from kernbench.analysis.trace_tables import RowsOf, Texts, rows_of
 from kernbench.dtypes import DTYPES, SIZES
 from kernbench.errors import UsageError
 from kernbench.kinds import LINK_KINDS
@@ -88,9 +88,7 @@ class ChargedMachine:
 
     def of(self, column: pa.ChunkedArray) -> Ints:
         """By row the part that it names; -1 for one that the machine does not have."""
-        texts = Texts(column)
-        named = np.array([self.index.get(text, -1) for text in texts.all()], np.int64)
-        return named[texts.codes] if len(texts.codes) else named[:0]
+        return rows_of(column, self.index)
 
     @cached_property
     def _siblings(self) -> dict[tuple[str, str], int]:
@@ -152,8 +150,7 @@ def _sent(tables: Mapping[str, pa.Table], times: Times) -> _Sent:
 def _hops(tables: Mapping[str, pa.Table], machine: ChargedMachine, sent: _Sent) -> Charges:
     """Messages at links and components, bytes at the memories where they lie."""
     hop = tables["Hop"]
-    order = np.argsort(sent.number)
-    of = order[np.searchsorted(sent.number, hop["txn"].to_numpy(), sorter=order)]
+    of = RowsOf(sent.number).of(hop["txn"].to_numpy())
     part, nbytes = machine.of(hop["resource"]), hop["bytes"].to_numpy()
     known = part >= 0
     of, part, nbytes = of[known], part[known], nbytes[known]
@@ -181,8 +178,7 @@ def _cached(tables: Mapping[str, pa.Table], machine: ChargedMachine, sent: _Sent
         return Charges(*(np.zeros(0, np.int64) for _ in Charges._fields))
     table, whole = tables["CacheUse"], tables["Transaction"]
     table = table.filter(pa.array(table["txn"].to_numpy() >= 0))
-    order = np.argsort(sent.number)
-    of = order[np.searchsorted(sent.number, table["txn"].to_numpy(), sorter=order)]
+    of = RowsOf(sent.number).of(table["txn"].to_numpy())
     cache = machine.of(table["resource"])
     memory = machine.of(whole["dst"].take(pa.array(of)))
     rate = np.where(sent.reads[of], machine.per_read[cache], machine.per_write[cache])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbench.analysis.trace_tables import RowsOf
 from kernbench.pgraph import RunRecord
 
 if TYPE_CHECKING:
@@ -27,8 +28,7 @@ def followed_tables(run: RunRecord) -> dict[str, pa.Table]:
     op, hop, sent = (run.tables[name] for name in ("Op", "Hop", "Transaction"))
     ops = op.filter(pc.not_equal(op["component"], ""))
     src, dst = (np.asarray(sent[name].to_numpy(zero_copy_only=False), object) for name in ("src", "dst"))
-    row_of = np.argsort(sent["number"].to_numpy(), kind="stable")
-    row = row_of[np.searchsorted(sent["number"].to_numpy()[row_of], hop["txn"].to_numpy())]
+    row = RowsOf(sent["number"].to_numpy()).of(hop["txn"].to_numpy())
     place = np.asarray(hop["resource"].to_numpy(zero_copy_only=False), object)
     hops = hop.filter(pa.array((place == src[row]) | (place == dst[row])))
     found = [

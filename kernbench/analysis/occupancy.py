@@ -40,26 +40,18 @@ class Occupation:
     """When the resources of a run were occupied, for any number of windows."""
 
     def __init__(self, tables: Mapping[str, pa.Table]) -> None:
-        ops, hops = Texts(tables["Op"]["component"]), Texts(tables["Hop"]["resource"])
+        hop, op = tables["Hop"], tables["Op"]
+        hops, ops = Texts(hop["resource"]), Texts(op["component"])
         self._beyond = Beyond(tables, {"resource": tables["Use"]["resource"].to_numpy()})
         self.names = list(dict.fromkeys((*hops.all(), *ops.all())))
         number = {name: at for at, name in enumerate(self.names)}
-        where, start, end = (
-            np.concatenate(columns)
-            for columns in zip(
-                *(
-                    (
-                        np.array([number[name] for name in names.all()], np.int64)[names.codes],
-                        table[begin].to_numpy(),
-                        table[done].to_numpy(),
-                    )
-                    for names, table, begin, done in (
-                        (hops, tables["Hop"], "t_start", "t_out"), (ops, tables["Op"], "t_start", "t_end"),
-                    )
-                ),
-                strict=True,
-            )
-        )  # fmt: skip
+        where = np.concatenate(
+            [np.array([number[name] for name in texts.all()], np.int64)[texts.codes] for texts in (hops, ops)]
+        )
+        start, end = (
+            np.concatenate([hop[of_hop].to_numpy(), op[of_op].to_numpy()])
+            for of_hop, of_op in (("t_start", "t_start"), ("t_out", "t_end"))
+        )
         self.times = unite(where, start, end)
         """Index of the name, start and end of each time for which something was there."""
 

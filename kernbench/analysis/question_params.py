@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import cached_property
 from typing import Any
 
+from kernbench.analysis.asked_run import AskedRun
 from kernbench.analysis.chosen_window import ALL, RUN, SETUP
 from kernbench.analysis.path_steps import CAUSES
 from kernbench.analysis.routing import SHORT_NAMES
 from kernbench.analysis.time_window import select
 from kernbench.errors import UsageError
 from kernbench.hints import did_you_mean, suggestion
-from kernbench.pgraph import GraphStore, QueryError, Question, RunRecord, TopologyRecord, settings
+from kernbench.pgraph import GraphStore, QueryError, Question, RunRecord, settings
 
 _NUMBERED = {"transaction": "Transaction", "operation": "Op"}
 """Things with numbers, and the table that has them."""
@@ -49,7 +49,7 @@ def check_params(
     Raises:
         QueryError: A parameter names something that does not exist; the message suggests what it may mean.
     """
-    known = _Known(store, run)
+    known = _Known(store, run or "")
     found = dict(params)
     for name, parameter in question.params.items():
         if parameter.refers == "run" or (parameter.refers and name in given and found[name] != ""):
@@ -126,12 +126,8 @@ def fitting(run: RunRecord, question: Question, params: Mapping[str, Any]) -> di
     return found
 
 
-class _Known:
+class _Known(AskedRun):
     """The names that exist in a run and its topology, looked up when they are needed."""
-
-    def __init__(self, store: GraphStore, run: str | None) -> None:
-        self._store = store
-        self._run = run
 
     def has_name(self, refers: str, name: object) -> bool:
         """Whether a parameter of this sort may name it."""
@@ -141,23 +137,23 @@ class _Known:
 
         found = ([] if refers == "link" else ["Component"]) + ([] if refers == "component" else ["Link"])
         return any(
-            pc.any(pc.equal(self._topology.tables[table]["name"], str(name))).as_py() for table in found
+            pc.any(pc.equal(self.topology_tables[table]["name"], str(name))).as_py() for table in found
         )
 
     def names(self, refers: str) -> set[str]:
         """Everything that a parameter of this sort may name."""
         if refers in ("bench", "topology"):
             key = {"bench": "bench", "topology": "topology_name"}[refers]
-            return {str(info[key]) for info in self._store.runs()}
+            return {str(info[key]) for info in self.store.runs()}
         if refers == "tag":
-            return {tag for info in self._store.runs() for tag in json.loads(str(info["tags"]))}
+            return {tag for info in self.store.runs() for tag in json.loads(str(info["tags"]))}
         if refers == "key":
-            return {key for info in self._store.runs() for key in self._keys(info)}
+            return {key for info in self.store.runs() for key in self._keys(info)}
         if refers == "cause":
             return set(CAUSES)
         if refers == "transaction_kind":
-            return set(self._record.tables["Transaction"]["kind"].unique().to_pylist())
-        components, links = (self._topology.tables[name] for name in ("Component", "Link"))
+            return set(self.tables["Transaction"]["kind"].unique().to_pylist())
+        components, links = (self.topology_tables[name] for name in ("Component", "Link"))
         if refers.endswith("kind"):
             kinds = {
                 "component_kind": [components],
@@ -168,17 +164,11 @@ class _Known:
         found = set() if refers == "link" else set(components["name"].to_pylist())
         return found if refers == "component" else found | set(links["name"].to_pylist())
 
-    def has(self, table: str, number: int) -> bool:
-        """Whether the run has the row of that number."""
-        import pyarrow.compute as pc
-
-        return bool(pc.any(pc.equal(self._record.tables[table]["number"], number)).as_py())
-
     def range(self, table: str) -> str:
         """The numbers that there are, in words."""
         import pyarrow.compute as pc
 
-        ids = self._record.tables[table]["number"]
+        ids = self.tables[table]["number"]
         if not len(ids):
             return "none"
         bounds = pc.min_max(ids)
@@ -186,14 +176,5 @@ class _Known:
 
     def _keys(self, info: Mapping[str, Any]) -> Iterable[str]:
         """The parameters of a run, and the keys of its topology's file."""
-        spec = self._store.load_topology(str(info["topology"])).spec
+        spec = self.store.load_topology(str(info["topology"])).spec
         return [key for what, key in settings(info, spec) if what in ("parameter", "topology")]
-
-    @cached_property
-    def _record(self) -> RunRecord:
-        assert self._run is not None
-        return self._store.load(self._run)
-
-    @cached_property
-    def _topology(self) -> TopologyRecord:
-        return self._store.load_topology(str(self._record.info["topology"]))

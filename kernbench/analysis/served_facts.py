@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from kernbench.analysis.occupancy import has_times
 from kernbench.analysis.time_window import Floats
-from kernbench.analysis.window_use import Usage, rows_of
+from kernbench.analysis.trace_tables import rows_of
+from kernbench.analysis.window_use import Usage
 from kernbench.pgraph import RunRecord
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ holds the intervals of one table of the trace, each at a place: the component or
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
@@ -54,9 +55,18 @@ class Lines:
 
 
 def operations(tables: Mapping[str, pa.Table], window: Window) -> Lines:
-    """Operations and stages of tiles, at the engines that carried them out, from start to end."""
+    """Operations and stages of tiles, at the engines that carried them out, from start to end.
+
+    They have the names that they were given, or else those of their sort.
+    """
     table = tables["Op"]
-    return _lines("Op", table, Texts(table["component"]), Texts(table["label"]), "t_start", "t_end", window)
+    labels, sorts = Texts(table["label"]), Texts(table["name"])
+    lines = _lines("Op", table, Texts(table["component"]), labels, "t_start", "t_end", window)
+    unnamed = labels.rows("".__eq__)[lines.rows]
+    if not unnamed.any():
+        return lines
+    name = np.where(unnamed, len(lines.names) + sorts.codes[lines.rows], lines.name)
+    return replace(lines, names=[*lines.names, *sorts.all()], name=name)
 
 
 def messages(tables: Mapping[str, pa.Table], window: Window) -> Lines:
@@ -83,6 +93,27 @@ def _of_transactions(tables: Mapping[str, pa.Table], of: str, begin: str, end: s
     found = _lines(of, table, Texts(table["resource"]), None, begin, end, window)
     name = kinds.codes[transaction_rows(tables, table["txn"].to_numpy()[found.rows])]
     return replace(found, names=kinds.all(), name=name.astype(np.int64))
+
+
+def launches(launched: Sequence[Mapping[str, Any]], window: Window) -> Lines:
+    """Launches by number, all at one place."""
+    begin, end = (np.array([float(one[key]) for one in launched]) for key in ("t_start", "t_done"))
+    names = [f"launch {one['launch']}: {one['kernel']}" for one in launched]
+    return one_place("launches", names, np.arange(len(launched)), begin, end, window)
+
+
+def one_place(
+    place: str, names: Sequence[str], rows: Ints, begin: Floats, end: Floats, window: Window
+) -> Lines:
+    """Intervals of launches at one ``place``, each with a name of its own."""
+    every = np.arange(len(names))
+    return within(Lines("Launch", rows, [place], every * 0, names, every, begin, end), window)
+
+
+def natural(name: str) -> list[tuple[int, str]]:
+    """By what names are in order, numbers in them as numbers."""
+    parts = re.findall(r"\d+|\D+", name)
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in parts]
 
 
 def kernels(launches: Sequence[Mapping[str, Any]], window: Window) -> Lines:
@@ -159,7 +190,4 @@ def within(lines: Lines, window: Window) -> Lines:
         return lines.only(np.zeros(len(lines), np.bool_))
     found = lines.only(window.touches(lines.begin, lines.end))
     first, last = window.spans[0][0], window.spans[-1][1]
-    return Lines(
-        found.table, found.rows, found.places, found.place, found.names, found.name,
-        np.clip(found.begin, first, last), np.clip(found.end, first, last),
-    )  # fmt: skip
+    return replace(found, begin=np.clip(found.begin, first, last), end=np.clip(found.end, first, last))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -58,6 +58,13 @@ def _encode(column: pa.ChunkedArray) -> tuple[pa.Array, npt.NDArray[Any]]:
         return pa.array(list(numbers), column.type), codes
     coded = column.combine_chunks().dictionary_encode()
     return coded.dictionary, coded.indices.to_numpy()
+
+
+def rows_of(column: pa.ChunkedArray, index: Mapping[str, int]) -> Ints:
+    """By row the number that ``index`` has for its text; -1 where it has none."""
+    texts = Texts(column)
+    rows: Ints = np.array([index.get(text, -1) for text in texts.all()], np.int64)[texts.codes]
+    return rows
 
 
 class Groups:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from kernbench.analysis.occupancy import unite
 from kernbench.analysis.path_steps import CriticalPath
 from kernbench.analysis.time_window import Floats
-from kernbench.analysis.window_use import rows_of
+from kernbench.analysis.trace_tables import rows_of
 from kernbench.kinds import COMPONENT_KINDS
 
 Ints = NDArray[np.int64]

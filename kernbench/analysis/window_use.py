@@ -21,7 +21,7 @@ from kernbench.analysis.beyond import COUNTED, Beyond
 from kernbench.analysis.busy_course import Course, course_of
 from kernbench.analysis.occupancy import unite, with_occupancy
 from kernbench.analysis.time_window import Floats, Window
-from kernbench.analysis.trace_tables import Texts
+from kernbench.analysis.trace_tables import rows_of
 from kernbench.kinds import COMPONENT_KINDS
 
 _ROUNDING = 1.0 + 1e-12
@@ -231,13 +231,6 @@ def _looked_up(
     order = np.argsort(keys, kind="stable")
     found = order[np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)]
     return np.where(keys[found] == wanted, np.where(values[found] < 0, -2, values[found]), -2)
-
-
-def rows_of(column: pa.ChunkedArray, index: Mapping[str, int]) -> NDArray[np.int64]:
-    """By row the number of the resource that it names; -1 where that was not used."""
-    texts = Texts(column)
-    rows: NDArray[np.int64] = np.array([index.get(text, -1) for text in texts.all()], np.int64)[texts.codes]
-    return rows
 
 
 _CARRIERS = frozenset({"pe_dma", "pe_fetch_store"})

@@ -159,7 +159,6 @@ def _roofline(run: RunTrace, path: PathLike, chosen: ChosenWindow) -> list[str]:
     from kernbench.report.roofs import drawn
 
     launch = chosen.of_launches("a roofline is of")
-    drawing.require()
     panels = {"launches": "launch", "operations": "operation"}
     shown = [(name, drawn(run.roofline(by, launch))) for name, by in panels.items()]
     figure = roofline_figure(shown, f"{run.bench} on {run.topology}, {run.window(launch).name}: roofline")

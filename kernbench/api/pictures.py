@@ -98,12 +98,4 @@ def _utilisation(run: Run, graph: PropertyGraph, window: Window) -> dict[str, fl
             f"run '{run.id}' was on topology '{run.topology}' (id {run.info['topology_id']}), not on "
             f"'{graph.properties['name']}' (id {graph.properties['id']}); draw the topology that it ran on"
         )
-    used = run._use_within(window)
-    return dict(zip(used["resource"].tolist(), used["utilisation"].tolist(), strict=True))
-
-
-def require_figures() -> None:
-    """``MissingExtraError`` when matplotlib is not installed."""
-    from kernbench.report.figures import drawing
-
-    drawing.require()
+    return run._utilisation(window)

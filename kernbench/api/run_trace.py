@@ -120,6 +120,11 @@ class RunTrace(RunFacts):
         """
         return self._use_within(self.window(launch, from_ns, to_ns))
 
+    def _utilisation(self, window: Window) -> dict[str, float]:
+        """Utilisation within a window by component and link."""
+        used = self._use_within(window)
+        return dict(zip(used["resource"].tolist(), used["utilisation"].tolist(), strict=True))
+
     def _use_within(self, window: Window) -> Frame:
         """:meth:`use` of a window of the run."""
         from kernbench.analysis.window_use import resource_use

@@ -18,7 +18,7 @@ from kernbench.kinds import LINK_KINDS
 from kernbench.pgraph import PropertyGraph
 from kernbench.report.colours import IDLE, STEPS, fill
 from kernbench.report.legend import legend, remarks
-from kernbench.report.percents import LEAST, notes_by_id
+from kernbench.report.percents import LEAST, percents
 from kernbench.report.views import VIEWS, Overlay, View, overlay
 from kernbench.report.views.facts import is_tray
 from kernbench.report.views.model import role
@@ -87,8 +87,7 @@ def machine_use(
     """
     drawn = VIEWS[view](graph, of)
     chosen = run.window(window)
-    used = run.use(window)
-    shares = dict(zip(used["resource"].tolist(), used["utilisation"].tolist(), strict=True))
+    shares = run._utilisation(chosen)
     whole = overlay(drawn, shares)
     names, edges, shares_over_time = run._once(  # the same for all views
         ("over time", chosen), lambda: use_over_time(run.tables, chosen, BINS)
@@ -97,7 +96,7 @@ def machine_use(
     frames = {key: shares_over_time[:, at].max(axis=1) for key, at in columns.items()}
     shown = {**whole.boxes, **whole.wires}
     most = {key: max(float(values.max()), shown.get(key, 0.0)) for key, values in frames.items()}
-    room = notes_by_id(drawn, _as_overlay(drawn, most))
+    room = percents(drawn, _as_overlay(drawn, most))
     return {
         "window": chosen.name,
         "ns": chosen.ns,

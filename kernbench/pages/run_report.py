@@ -115,10 +115,9 @@ def _answers(answers: Answers, params: dict[str, Any], against: str | None) -> I
 
 def _busiest(answers: Answers, params: dict[str, Any], names: list[str]) -> list[str]:
     """The :data:`_BY_NAME` of these SIPs, cubes or PEs with the busiest part, in the order given."""
-    used = answers.run(params).run.use(window_of(params))
-    shares = zip(used["resource"].tolist(), used["utilisation"].tolist(), strict=True)
+    run = answers.run(params).run
     most = dict.fromkeys(names, 0.0)
-    for resource, share in shares:
+    for resource, share in run._utilisation(run.window(window_of(params))).items():
         parts = resource.split(".")
         for depth in (1, 2, 3):
             if (name := ".".join(parts[:depth])) in most:

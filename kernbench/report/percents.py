@@ -20,16 +20,11 @@ Area = tuple[float, float, float, float]
 """Left, top, right, bottom."""
 
 
-def percents(view: View, overlay: Overlay) -> list[Note]:
-    """A note for each busy wire and box, the busiest first, none on another text or beyond the view.
+def percents(view: View, overlay: Overlay) -> dict[str, Note]:
+    """A note for each busy wire and box by id, the busiest first, none on another text or beyond the view.
 
     Of a share that finds no room the tooltip is left.
     """
-    return list(notes_by_id(view, overlay).values())
-
-
-def notes_by_id(view: View, overlay: Overlay) -> dict[str, Note]:
-    """The same by the id of the wire or box that a note is about."""
     taken = [*(area for box in view.boxes for area in _labels(box)), *map(_note, view.notes)]
     busy: list[tuple[float, str, list[tuple[float, float]]]] = []
     busy += [

@@ -65,7 +65,7 @@ def svg(view: View, overlay: Overlay | None = None, run: str = "") -> str:
         *(_wire(wire, overlay) for wire in view.wires),
         *(_box(box, overlay) for box in view.boxes if not box.is_frame),
         *(_text(note.text, note.x, note.y, note.anchor) for note in view.notes),
-        *(_percent(note) for note in (percents(view, overlay) if overlay else [])),
+        *(_percent(note) for note in (percents(view, overlay).values() if overlay else ())),
         "</g>",
         *body,
         "</svg>",

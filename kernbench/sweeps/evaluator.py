@@ -171,12 +171,9 @@ class Evaluator:
         self, name: str, draw: Callable[[Figure], None], size: tuple[float, float] = (9.0, 5.0)
     ) -> None:
         """Write a figure of ``size`` inches."""
-        from matplotlib.figure import Figure
-
         from kernbench.report.figures import drawing
 
-        figure = Figure(figsize=size, dpi=110)
-        figure.set_layout_engine("constrained")
+        figure = drawing.blank(size)
         draw(figure)
         file = Path(self.result.folder) / f"{name}.png"
         drawing.save(figure, str(file))

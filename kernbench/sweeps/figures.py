@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from kernbench.errors import UsageError
+from kernbench.report.cells import is_number
 from kernbench.sizes import read_size
 from kernbench.sweeps.result import Sweep, SweepPoint
 
@@ -21,7 +22,6 @@ def sweep_figure(sweep: Sweep, path: str | os.PathLike[str]) -> None:
     """
     from kernbench.report.figures import drawing, sweep_plot
 
-    drawing.require()
     rows = [
         {**{key: point.value(key) for key in sweep.swept}, "latency_ns": point.latency_ns}
         for point in sweep.points
@@ -48,7 +48,6 @@ def pareto_figure(
     """
     from kernbench.report.figures import drawing, sweep_plot
 
-    drawing.require()
     costs = _costs(sweep, against, store)
     names = {"energy": "energy of the launches, nJ", "area": "area of all parts that is known, mm²"}
 
@@ -89,4 +88,4 @@ def _costs(sweep: Sweep, against: str, store: Store) -> dict[int, float | None]:
 def _number(value: Any) -> float | None:
     """A value of a key as a number, sizes with their units; None for another one."""
     value = read_size(value) if isinstance(value, str) else value
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    return float(value) if is_number(value) else None

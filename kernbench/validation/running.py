@@ -120,7 +120,6 @@ class Report:
         """
         from kernbench.report.figures import drawing, reference_plot
 
-        drawing.require()
         drawing.save(reference_plot.reference_figure([row.as_dict() for row in self.rows]), os.fspath(path))
 
     def as_dict(self) -> dict[str, Any]:

@@ -120,7 +120,7 @@ def test_percentages_of_all_that_is_busy_leave_every_text_legible(topology: str,
     boxes = {box.id: 0.25 for box in drawn.boxes if box.components}
     shares = Overlay(wires, boxes)
     check_legible(svg(drawn, shares, "a run"))
-    printed = [note.text for note in percents(drawn, shares)]
+    printed = [note.text for note in percents(drawn, shares).values()]
     assert len(printed) >= 0.5 * len(drawn.wires)
     for share in set(printed):
         assert share == "25%" or float(share[:-1]) / 100 in {round(one, 2) for one in wires.values()}

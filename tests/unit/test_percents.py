@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kernbench.api.topologies import described_machine
-from kernbench.report.percents import HIGH, notes_by_id
+from kernbench.report.percents import HIGH, percents
 from kernbench.report.views import VIEWS, Overlay
 from kernbench.report.views.text import BOLD, width
 
@@ -20,7 +20,7 @@ def test_no_percentage_lies_over_a_box_of_another(pes: int) -> None:
     busy = Overlay(
         {wire.id: 0.885 for wire in view.wires}, {box.id: 0.885 for box in view.boxes if box.components}
     )
-    notes = notes_by_id(view, busy)
+    notes = percents(view, busy)
     assert len(notes) > 40
     half = width("88%", HIGH) * BOLD / 2
     for key, note in notes.items():

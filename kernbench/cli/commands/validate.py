@@ -50,7 +50,7 @@ def command(
     modelled yet. Without TABLE, all tables are measured, in about three minutes. Cases that take minutes are
     skipped, and counted on the last line.
     """
-    from kernbench.api.pictures import require_figures
+    from kernbench.report.figures import drawing
     from kernbench.validation import tables, validate
 
     if listing:
@@ -61,7 +61,7 @@ def command(
     if short and everything:
         raise click.UsageError("--short leaves out cases that --all measures; give one of them")
     if plot is not None:
-        require_figures()
+        drawing.require()
     with running() as progress:
         report = validate(*names, short=short or None, everything=everything, progress=progress.of_pieces)
     if plot is not None:

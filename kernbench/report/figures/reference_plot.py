@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kernbench.errors import UsageError
-from kernbench.kinds.links import BLUE, FAINT, GREEN, ORANGE, PURPLE, SKY, VERMILION
+from kernbench.kinds.links import FAINT
+from kernbench.report.figures.drawing import COLOURS, blank
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,29 +15,24 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 """``table reference measured used verdict`` of a row of :class:`kernbench.validation.Row`."""
-_COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
 _FURTHEST = 2.0
 """Limits as far as which the right panel reaches; rows beyond it stand at its edge."""
 
 
 def reference_figure(rows: Sequence[Row]) -> Figure:
     """The figure of the rows that were measured. ``UsageError`` where there are none."""
-    from matplotlib.figure import Figure
-
     measured = [row for row in rows if row["measured"] is not None]
     if not measured:
         raise UsageError("no row was measured, so there is nothing to draw")
     tables = list(dict.fromkeys(row["table"] for row in measured))
-    figure = Figure(figsize=(11.0, 5.2), dpi=110)
-    figure.set_layout_engine("constrained")
+    figure = blank((11.0, 5.2), "The model beside references")
     left, right = figure.subplots(1, 2)
     for number, table in enumerate(tables):
         own = [row for row in measured if row["table"] == table]
-        colour = _COLOURS[number % len(_COLOURS)]
+        colour = COLOURS[number % len(COLOURS)]
         _against(left, own, table, colour)
         _shares(right, own, len(tables) - 1 - number, colour)
     _finish(left, right, tables)
-    figure.suptitle("The model beside references", fontsize=12, fontweight="bold")
     return figure
 
 

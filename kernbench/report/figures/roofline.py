@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kernbench.errors import UsageError
 from kernbench.report.cells import number
 from kernbench.report.colours import INK
+from kernbench.report.figures.drawing import blank, with_grid
 from kernbench.report.roofs import LEVELS
 
 if TYPE_CHECKING:
@@ -26,14 +27,10 @@ def roofline_figure(panels: Sequence[tuple[str, Mapping[str, Any]]], title: str)
 
     ``UsageError`` where none has.
     """
-    from matplotlib.figure import Figure
-
     shown = [(name, drawn) for name, drawn in panels if drawn["work"]]
     if not shown:
         raise UsageError("nothing in the run has both flops and bytes, so there is no roofline to draw")
-    figure = Figure(figsize=(8.2 * len(shown), 6.0), dpi=110)
-    figure.set_layout_engine("constrained")
-    figure.suptitle(title, fontsize=12, fontweight="bold")
+    figure = blank((8.2 * len(shown), 6.0), title)
     for axes, (name, drawn) in zip(figure.subplots(1, len(shown), squeeze=False)[0], shown, strict=True):
         axes.set_title(name if len(panels) > 1 else "", fontsize=11)
         _panel(axes, drawn)
@@ -67,9 +64,7 @@ def _panel(axes: Axes, drawn: Mapping[str, Any]) -> None:
     told = f"arithmetic intensity, FLOP/byte of each level; full: the level that binds{left_out}"
     axes.set_xlabel(told, fontsize=9)
     axes.set_ylabel("TFLOP/s", fontsize=9)
-    axes.grid(color="#e4e7eb", linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    with_grid(axes, 0.6)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))

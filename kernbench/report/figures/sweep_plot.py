@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kernbench.errors import UsageError
-from kernbench.kinds.links import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
+from kernbench.kinds.links import SKY, VERMILION
+from kernbench.report.cells import is_number
+from kernbench.report.figures.drawing import COLOURS, blank, with_grid
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,7 +17,6 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 """A point: the value of each swept key, and ``latency_ns``."""
-_COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
 _MARKS = "osD^vP"
 _MOST_LINES = 36
 _LEGIBLE = 400
@@ -24,14 +25,10 @@ _LEGIBLE = 400
 
 def sweep_figure(rows: Sequence[Row], swept: Sequence[str], title: str) -> Figure:
     """The figure of the points that did not fail. ``UsageError`` where there is nothing to draw."""
-    from matplotlib.figure import Figure
-
     if not rows or not swept:
         raise UsageError("the sweep has no two points to draw; let a key have several values")
-    figure = Figure(figsize=(8.6, 5.4), dpi=110)
-    figure.set_layout_engine("constrained")
+    figure = blank((8.6, 5.4), title)
     axes = figure.subplots()
-    figure.suptitle(title, fontsize=12, fontweight="bold")
     if len(swept) == 2:
         _heat_map(figure, axes, rows, swept)
     else:
@@ -41,12 +38,8 @@ def sweep_figure(rows: Sequence[Row], swept: Sequence[str], title: str) -> Figur
 
 def pareto_figure(rows: Sequence[Row], front: Sequence[Row], label: str, title: str) -> Figure:
     """``cost`` over latency, the points of the ``front`` joined and named by what they were run with."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8.6, 5.4), dpi=110)
-    figure.set_layout_engine("constrained")
+    figure = blank((8.6, 5.4), title)
     axes = figure.subplots()
-    figure.suptitle(title, fontsize=12, fontweight="bold")
     axes.plot([r["latency_ns"] for r in rows], [r["cost"] for r in rows], "o", color=SKY, markersize=5)
     axes.plot(
         [r["latency_ns"] for r in front], [r["cost"] for r in front], color=VERMILION,
@@ -61,9 +54,7 @@ def pareto_figure(rows: Sequence[Row], front: Sequence[Row], label: str, title: 
     axes.set_ylabel(label)
     axes.set_xlim(0, max(r["latency_ns"] for r in rows) * 1.15)
     axes.set_ylim(0, max(r["cost"] for r in rows) * 1.15 or 1.0)
-    axes.grid(color="#e4e7eb", linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    with_grid(axes)
     axes.legend(frameon=False, fontsize=8)
     return figure
 
@@ -71,16 +62,12 @@ def pareto_figure(rows: Sequence[Row], front: Sequence[Row], label: str, title: 
 def _values(rows: Sequence[Row], key: str) -> list[Any]:
     """The values of a key, numbers in order and texts as they come."""
     found = list({json.dumps(row[key], default=repr): row[key] for row in rows}.values())
-    return sorted(found) if all(_is_number(value) for value in found) else found
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return sorted(found) if all(is_number(value) for value in found) else found
 
 
 def _lines(axes: Axes, rows: Sequence[Row], swept: Sequence[str]) -> None:
     """Time over the key with the most values, one line for each combination of the others."""
-    numeric = [key for key in swept if all(_is_number(row[key]) for row in rows)]
+    numeric = [key for key in swept if all(is_number(row[key]) for row in rows)]
     over = max(numeric or swept, key=lambda key: len(_values(rows, key)))
     others = [key for key in swept if key != over]
     places = _values(rows, over)
@@ -99,7 +86,7 @@ def _lines(axes: Axes, rows: Sequence[Row], swept: Sequence[str]) -> None:
         points.sort()
         axes.plot(
             [x for x, _ in points], [y for _, y in points], label=name, linewidth=1.6, markersize=5,
-            color=_COLOURS[number % len(_COLOURS)], marker=_MARKS[number // len(_COLOURS) % len(_MARKS)],
+            color=COLOURS[number % len(COLOURS)], marker=_MARKS[number // len(COLOURS) % len(_MARKS)],
         )  # fmt: skip
     if as_numbers and places[0] > 0 and places[-1] / places[0] >= 8:
         axes.set_xscale("log", base=2)
@@ -111,9 +98,7 @@ def _lines(axes: Axes, rows: Sequence[Row], swept: Sequence[str]) -> None:
     axes.set_xlabel(over)
     axes.set_ylabel("latency of the launches, ns")
     axes.set_ylim(bottom=0)
-    axes.grid(color="#e4e7eb", linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    with_grid(axes)
     if others:
         axes.legend(frameon=False, fontsize=8, ncols=1 + len(lines) // 12)
 

@@ -112,28 +112,20 @@ class _Builder:
 
     def _launches(self) -> Slices:
         launches = self.info["launches"]
-        begin = np.array([float(one["t_start"]) for one in launches])
-        end = np.array([float(one["t_done"]) for one in launches])
-        names = [f"launch {one['launch']}: {one['kernel']}" for one in launches]
-        every = np.arange(len(launches))
-        lines = Lines("Launch", every, ["launches"], every * 0, names, every, begin, end)
-        figures = {"launch": every, "pes": np.array([one["pes"] for one in launches], np.int64)}
-        chosen = time_lines.within(lines, self.window)
+        chosen = time_lines.launches(launches, self.window)
+        figures = {
+            name: np.array([launches[row][name] for row in chosen.rows.tolist()])
+            for name in ("pes", "t_start", "t_done")
+        }
         return self._group(
             chosen,
             lambda _: ("launches",),
-            numbers={k: v[chosen.rows] for k, v in figures.items()},
-            times={"t_start": begin[chosen.rows], "t_end": end[chosen.rows]},
+            numbers={"launch": chosen.rows, "pes": figures["pes"]},
+            times={"t_start": figures["t_start"], "t_end": figures["t_done"]},
         )
 
     def _operations(self, ops: Lines, arrows: Arrows) -> Slices:
         at = self._columns("Op", ops.rows)
-        named = np.array([not name for name in ops.names], np.bool_)[ops.name] if len(ops) else None
-        if named is not None and named.any():
-            kinds = Texts(self.tables["Op"]["name"])
-            names = [*ops.names, *kinds.all()]
-            name = np.where(named, len(ops.names) + kinds.codes[ops.rows], ops.name)
-            ops = Lines(ops.table, ops.rows, ops.places, ops.place, names, name, ops.begin, ops.end)
         return self._group(
             ops,
             path_of,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from kernbench.analysis.time_lines import natural
 from kernbench.report.perfetto.texts import SEQUENCE
 from kernbench.report.wire import field
 
@@ -78,5 +78,4 @@ def path_of(resource: str) -> Path:
 
 def _order(name: str) -> tuple[int, list[tuple[int, str]]]:
     place = _FIRST.index(name) if name in _FIRST else len(_FIRST) + (name in _LAST)
-    parts = re.findall(r"\d+|\D+", name)
-    return place, [(int(part), "") if part.isdigit() else (-1, part) for part in parts]
+    return place, natural(name)

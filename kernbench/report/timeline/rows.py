@@ -14,7 +14,7 @@ from kernbench.analysis import time_lines
 from kernbench.analysis.accounted import Repeated, repeated
 from kernbench.analysis.chosen_window import ALL
 from kernbench.analysis.occupancy import covered_ns, has_times, occupied_ns
-from kernbench.analysis.time_lines import OF_HOST, Lines
+from kernbench.analysis.time_lines import OF_HOST, Lines, natural
 from kernbench.analysis.time_window import Window, select
 from kernbench.analysis.trace_tables import Ints, Texts
 from kernbench.report.timeline.line import TimeLine
@@ -79,19 +79,14 @@ class _Rows:
         """The launches, periods that were not simulated as one bar, and the operations of the host."""
         rows = []
         if launches:
-            begin, end = (np.array([float(one[key]) for one in launches]) for key in ("t_start", "t_done"))
-            every = np.arange(len(launches))
-            names = [f"launch {one['launch']}: {one['kernel']}" for one in launches]
-            lines = Lines("Launch", every, ["launches"], every * 0, names, every, begin, end)
-            chosen = time_lines.within(lines, self.window)
+            chosen = time_lines.launches(launches, self.window)
             if len(chosen):
                 rows.append(self._row("launches", "launches", chosen, "launch"))
         if repeats:
             begin, end = (np.array(times) for times in zip(*((r.begin, r.end) for r in repeats), strict=True))
-            every = np.arange(len(repeats))
             names = [f"{one.times} more of {one.name}" for one in repeats]
-            lines = Lines("Launch", every * 0 - 1, ["repeats"], every * 0, names, every, begin, end)
-            chosen = time_lines.within(lines, self.window)
+            none = np.full(len(repeats), -1)
+            chosen = time_lines.one_place("repeats", names, none, begin, end, self.window)
             if len(chosen):
                 rows.append(self._row("repeats", "not simulated", chosen, "launch"))
         mine = [code for code, place in enumerate(self.ops.places) if place in OF_HOST]
@@ -115,7 +110,7 @@ class _Rows:
                 found.setdefault(place, {})[engine] = row
         return [
             RowGroup(place, tuple(rows[name] for name in sorted(rows, key=_rank)))
-            for place, rows in sorted(found.items(), key=lambda item: _natural(item[0]))
+            for place, rows in sorted(found.items(), key=lambda item: natural(item[0]))
         ]
 
     def crossed(self) -> tuple[list[RowGroup], int]:
@@ -133,7 +128,7 @@ class _Rows:
             for code, chosen in _by_place(lines)
             if lines.places[code] in shown and occupied[lines.places[code]] > 0
         ]
-        found.sort(key=lambda one: (-round(one[0], 9), _natural(one[1])))
+        found.sort(key=lambda one: (-round(one[0], 9), natural(one[1])))
         alike: dict[object, int] = {}
         first: list[tuple[str, Lines]] = []
         for _, place, chosen in found:
@@ -170,7 +165,7 @@ class _Rows:
             end,
             self._categories(lines, category),
             time_lines.lanes(lines.place, *ticks),
-            tuple(self._names(lines)),
+            tuple([lines.names[code] for code in lines.name.tolist()]),
             self._numbers(lines),
             tuple(self._sources(lines)),
             _WHAT.get(lines.table, ""),
@@ -183,12 +178,10 @@ class _Rows:
         return covered_ns(lines.begin, lines.end, self.window) / ns if ns > 0 else 0.0
 
     def _waits(self, lines: Lines) -> tuple[Floats, Floats]:
-        if lines.table == "Op" and self.wanted.waits:
-            ready, begun = (self.tables["Op"][name].to_numpy()[lines.rows] for name in ("t_ready", "t_start"))
-        elif lines.table == "Hop" and self.wanted.waits:
-            ready, begun = (self.tables["Hop"][name].to_numpy()[lines.rows] for name in ("t_in", "t_start"))
-        else:
+        came = {"Op": "t_ready", "Hop": "t_in"}.get(lines.table)
+        if came is None or not self.wanted.waits:
             return np.zeros(0), np.zeros(0)
+        ready, begun = (self.tables[lines.table][name].to_numpy()[lines.rows] for name in (came, "t_start"))
         chosen = begun > ready + 1e-9
         first = self.window.spans[0][0]
         begin = np.maximum(ready[chosen], first)
@@ -201,13 +194,6 @@ class _Rows:
         of = np.array([NAMES.index(_of_dma(name)) for name in texts.all()], np.int64)
         codes: Ints = of[texts.codes[lines.rows]]
         return codes
-
-    def _names(self, lines: Lines) -> list[str]:
-        names = [lines.names[code] for code in lines.name.tolist()]
-        if lines.table != "Op" or all(names):
-            return names
-        kinds = Texts(self.tables["Op"]["name"])
-        return [name or kinds.item(row) for name, row in zip(names, lines.rows.tolist(), strict=True)]
 
     def _numbers(self, lines: Lines) -> Ints:
         column = {"Op": "number", "Hop": "txn"}.get(lines.table)
@@ -269,8 +255,3 @@ def _of_dma(name: str) -> str:
 
 def _rank(name: str) -> tuple[int, str]:
     return (_ORDER.index(name) if name in _ORDER else len(_ORDER), name)
-
-
-def _natural(name: str) -> list[tuple[int, str]]:
-    parts = re.findall(r"\d+|\D+", name)
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in parts]

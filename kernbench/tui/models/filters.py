@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from kernbench.errors import UsageError
 from kernbench.hints import did_you_mean
-from kernbench.report.cells import text
+from kernbench.report.cells import is_number, text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -78,7 +78,7 @@ def _compare(name: str, sign: str, wanted: str, columns: Mapping[str, Values]) -
     if sign in _ORDER:
         limit = _number(name, sign, wanted)
         if listed is not None:
-            return np.array([_is_number(v) and bool(_ORDER[sign](v, limit)) for v in listed], dtype=bool)
+            return np.array([is_number(v) and bool(_ORDER[sign](v, limit)) for v in listed], dtype=bool)
         numbers = values.to_numpy()
         if numbers.dtype.kind not in "iuf":
             raise UsageError(f"column '{name}' has no numbers; compare it with {name}=TEXT")
@@ -101,7 +101,7 @@ def _equal_in(values: Any, wanted: str) -> Mask:
 
 
 def _equal(value: Any, wanted: str) -> bool:
-    if _is_number(value):
+    if is_number(value):
         try:
             return bool(abs(value - float(wanted)) <= 1e-9)
         except ValueError:
@@ -115,10 +115,6 @@ def _number(name: str, sign: str, wanted: str) -> float:
         return float(wanted)
     except ValueError:
         raise UsageError(f"'{name}{sign}{wanted}' needs a number; write {name}{sign}100") from None
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _mask(values: Any) -> Mask:
