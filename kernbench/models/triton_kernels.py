@@ -5,6 +5,16 @@ from typing import Any
 import kernbench.triton as triton
 import kernbench.triton.language as tl
 
+GROUP: tl.constexpr = 8
+"""Blocks of rows that run beside each other: a block of columns is read once for them, and theirs stay in a cache."""
+
+
+@triton.jit
+def block_of_product() -> Any:
+    """The block of rows and that of columns of this program."""
+    rows, columns = tl.num_programs(1), tl.num_programs(0)
+    return tl.swizzle2d(tl.program_id(1), tl.program_id(0), rows, columns, GROUP)
+
 
 @triton.jit
 def norm(x: Any, y: Any, out: Any, N: Any, eps: Any, ADD: tl.constexpr, BLOCK: tl.constexpr) -> None:
@@ -26,8 +36,9 @@ def linear(
     BIAS: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
 ) -> None:  # fmt: skip
     """A block of ``x @ w``, or of one of its sums over ``part`` rows of w, which lie one behind the other."""
-    n = tl.program_id(0) * BN + tl.arange(0, BN)
-    m = tl.program_id(1) * BM + tl.arange(0, BM)
+    down, across = block_of_product()
+    m = down * BM + tl.arange(0, BM)
+    n = across * BN + tl.arange(0, BN)
     split = tl.program_id(2)
     acc = tl.zeros((BM, BN), tl.float32)
     for first in tl.range(split * part, min(K, (split + 1) * part), BK, num_stages=3):
@@ -64,8 +75,9 @@ def gated(
     BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
 ) -> None:  # fmt: skip
     """A block of ``silu(x @ gate) * (x @ up)``."""
-    n = tl.program_id(0) * BN + tl.arange(0, BN)
-    m = tl.program_id(1) * BM + tl.arange(0, BM)
+    down, across = block_of_product()
+    m = down * BM + tl.arange(0, BM)
+    n = across * BN + tl.arange(0, BN)
     of_gate = tl.zeros((BM, BN), tl.float32)
     of_up = tl.zeros((BM, BN), tl.float32)
     for first in tl.range(0, K, BK, num_stages=3):

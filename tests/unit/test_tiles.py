@@ -1,8 +1,13 @@
 """How many programs a product is cut into: as many as PEs need, and no more."""
 
+import numpy as np
 import pytest
 
+import kernbench as kb
+import kernbench.triton as triton
+import kernbench.triton.language as tl
 from kernbench.models.tiles import Tiles, height, shared
+from kernbench.models.triton_kernels import block_of_product
 
 
 @pytest.mark.parametrize(
@@ -31,3 +36,18 @@ def test_blocks_of_many_tokens_are_large_where_enough_pes_have_one():
     assert (decode.grid, decode.blocks["BM"], decode.blocks["BN"]) == ((20, 1, 6), 16, 64)
     assert (prefill.grid, prefill.blocks["BM"], prefill.blocks["BN"]) == ((32, 4, 1), 128, 128)
     assert Tiles.of(1, 8192, 8192, 1).grid == (128, 1, 1)
+
+
+@triton.jit
+def blocks_in_order(out):
+    down, across = block_of_product()
+    at = 2 * (tl.program_id(1) * tl.num_programs(0) + tl.program_id(0))
+    tl.store(out + at, down)
+    tl.store(out + at + 1, across)
+
+
+def test_blocks_that_read_the_same_weights_run_beside_each_other():
+    """They are read from memory once for eight blocks of rows, not once for each."""
+    done = kb.run_kernel(blocks_in_order[(3, 10)], out=np.zeros((30, 2), np.int32))
+    first = [(down, across) for across in range(3) for down in range(8)]
+    assert [tuple(pair) for pair in done.output] == first + [(8, 0), (9, 0), (8, 1), (9, 1), (8, 2), (9, 2)]
