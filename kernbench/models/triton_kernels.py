@@ -6,7 +6,7 @@ import kernbench.triton as triton
 import kernbench.triton.language as tl
 
 GROUP: tl.constexpr = 8
-"""Blocks of rows that run beside each other: a block of columns is read once for them, and theirs stay in a cache."""
+"""Blocks of rows beside each other: a block of weights is read from memory once for all of them."""
 
 
 @triton.jit

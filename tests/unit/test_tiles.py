@@ -50,4 +50,4 @@ def test_blocks_that_read_the_same_weights_run_beside_each_other():
     """They are read from memory once for eight blocks of rows, not once for each."""
     done = kb.run_kernel(blocks_in_order[(3, 10)], out=np.zeros((30, 2), np.int32))
     first = [(down, across) for across in range(3) for down in range(8)]
-    assert [tuple(pair) for pair in done.output] == first + [(8, 0), (9, 0), (8, 1), (9, 1), (8, 2), (9, 2)]
+    assert [tuple(pair) for pair in done.output] == [*first, (8, 0), (9, 0), (8, 1), (9, 1), (8, 2), (9, 2)]
