@@ -16,6 +16,7 @@ import numpy as np
 
 from kernbench import dtypes
 from kernbench.errors import UsageError
+from kernbench.runtime import expectations
 from kernbench.runtime.context import Context
 from kernbench.runtime.current import context_of
 from kernbench.runtime.factory import TensorFactory
@@ -129,10 +130,15 @@ def softmax(input: Any, dim: int = -1, axis: int | None = None) -> Array:
 
 def assert_close(actual: Any, expected: Any, *, atol: float = 1e-5, rtol: float = 1e-5, **_: Any) -> None:
     """An ``AssertionError`` unless both agree; of a tensor it counts as a check of the run."""
-    wanted = _on_host(expected)
+    found, wanted = _on_host(actual), _on_host(expected)
     if isinstance(actual, Tensor):
-        _context("testing").check(actual.name, actual, wanted, tolerance=max(atol, rtol))
-    np.testing.assert_allclose(_on_host(actual), wanted, atol=atol, rtol=rtol, verbose=False)
+        context = _context("testing")
+        context.check(actual.name, actual, wanted, tolerance=max(atol, rtol))
+        # Raised here it names the operation that wrote the first wrong value, and the run is kept.
+        for result in expectations.verify(context.checks[-1], context.storage, context.storage.data):
+            if result.error is not None:
+                raise result.error
+    np.testing.assert_allclose(found, wanted, atol=atol, rtol=rtol, verbose=False)
 
 
 testing = SimpleNamespace(assert_close=assert_close)
