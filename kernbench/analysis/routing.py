@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from kernbench.errors import UsageError
+from kernbench.hints import suggestion
 from kernbench.kinds import Form, Traffic, component_kind
 from kernbench.pgraph import PropertyGraph, TopologyRecord, topology_graph
 from kernbench.routing import Route, Router, fault_impact
@@ -32,9 +33,10 @@ def resolve_component(graph: PropertyGraph, name: str) -> str:
     if full in graph and graph.node(full).properties["kind"] == "pe":
         full = f"{full}.pe_dma"
     if full not in graph:
+        known = [node.id for node in graph.nodes() if node.properties["impl"]]
+        hint = suggestion(name, known) or f"names look like '{known[len(known) // 2]}' or 'host'"
         raise UsageError(
-            f"the topology '{graph.properties['name']}' has no component '{name}'; names look like "
-            "'sip0.cube0.pe0', 'sip0.cube0.hbm_ctrl.pe1' or 'host'"
+            f"the topology '{graph.properties['name']}' has no component '{name}'; {hint.rstrip()}"
         )
     if not graph.node(full).properties["impl"]:
         kind = component_kind(graph.node(full))

@@ -123,6 +123,7 @@ def _check(
     from kernbench.topology import find, load, parse
     from kernbench.topology.described import content_of
     from kernbench.topology.problems import Problem
+    from kernbench.topology.shapes.idle import unused_wires
 
     if isinstance(topology, PropertyGraph):
         text = str(topology.properties["spec"])
@@ -137,10 +138,10 @@ def _check(
         return spec, classes_of(spec, extra), said
     extra = _classes(components, find(path).parent)
 
-    def unknown_impls(spec: TopologySpec) -> Iterable[Problem]:
-        return problems(spec, extra)
+    def of_a_file(spec: TopologySpec) -> Iterable[Problem]:
+        return [*problems(spec, extra), *unused_wires(spec)]
 
-    spec = load(path, topo, unknown_impls)
+    spec = load(path, topo, of_a_file)
     return spec, classes_of(spec, extra), dict(topo or {})
 
 

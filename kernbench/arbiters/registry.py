@@ -47,11 +47,12 @@ def arbiter_class(name: str, extra: Mapping[str, str] | None = None) -> type[Arb
 
 def problems(spec: TopologySpec, extra: Mapping[str, str] | None = None) -> Iterator[Problem]:
     """Names of arbiters in a topology that do not exist."""
-    for where, part in spec.links.items():
-        try:
-            arbiter_class(part.arbiter, {**spec.components, **(extra or {})})
-        except ConfigError as error:
-            yield Problem(("links", where, "arbiter"), str(error))
+    for section, said in (("wires", spec.wires), ("links", spec.links)):
+        for name, part in said.items():
+            try:
+                arbiter_class(part.arbiter, {**spec.components, **(extra or {})})
+            except ConfigError as error:
+                yield Problem((section, name, "arbiter"), str(error))
 
 
 def _arbiters_of(names: Mapping[str, object], module: str) -> Iterator[type[Arbiter]]:

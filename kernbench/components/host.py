@@ -39,7 +39,8 @@ class Host(Component):
         found = self._nearest.get((sip, cube))
         if found is None:
             if sip not in self._io_cpus:
-                raise UsageError(f"sip {sip} does not exist; the topology has {len(self._io_cpus)} SIPs")
+                there = f"{len(self._io_cpus)} SIPs of the topology have one"
+                raise UsageError(f"there is no io_cpu in sip {sip}, which kernels need; {there}")
             m_cpu, path = places(self.system.graph).part("m_cpu", sip, cube), self.system.path
             found = min(self._io_cpus[sip], key=lambda io_cpu: path(io_cpu, m_cpu, Traffic.COMMAND).weight)
             self._nearest[sip, cube] = found

@@ -64,7 +64,7 @@ def classes_of(spec: TopologySpec, extra: Mapping[str, str] | None) -> dict[str,
     """The users' classes by ``impl`` name: of the topology's components file, its own, then ``extra``."""
     named = [
         *(section.impl for _, _, section in parts(spec)),
-        *(link.arbiter for link in spec.links.values()),
+        *(link.arbiter for link in (*spec.wires.values(), *spec.links.values())),
     ]
     own = {name: name for name in named if ":" in name}
     return {**own, **spec.components, **(extra or {})}

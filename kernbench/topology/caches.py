@@ -38,6 +38,10 @@ def describe(graph: PropertyGraph, spec: TopologySpec) -> None:
         if said.line < burst or said.line & (said.line - 1):
             raise _wrong(spec, f"is {said.line}, expected a power of two from {burst} (a burst) on", "line")
         parts = together[_memory(slice_, spec.memory.interleave)]
+        behind = parts * int(p["slice_bytes"])
+        if said.capacity > behind:
+            message = f"is {said.capacity}, expected at most the bytes of the memory behind it, {behind}"
+            raise _wrong(spec, message, "capacity")
         unit = said.line * max(said.ways, 1)
         if said.capacity % (unit * parts):
             of = f" with {said.ways} ways" if said.ways else ""

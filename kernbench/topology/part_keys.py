@@ -136,7 +136,8 @@ class PartKeys:
         }
         for key, value in found.items():
             if type(value) is not int or value < 1:
-                raise wrong("", f"{key} is {shown(value)}, expected an integer from 1 on")
+                unit = ", or bytes with a unit such as '2 GiB'" if key == "slice_bytes" else ""
+                raise wrong(key, f"is {shown(value)}, expected an integer from 1 on{unit}")
         return {**found, "slice_gbs": int(found["n_channels"]) * float(given["channel_gbs"])}
 
 

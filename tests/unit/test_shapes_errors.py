@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from kernbench.errors import ConfigError, KernBenchError
+import kernbench as kb
+from kernbench.errors import ConfigError, KernBenchError, UsageError
 from kernbench.topology import compile_topology, parse
 from kernbench.topology.shapes.expressions import number
 from tests.unit.test_shapes import DEFAULT, FABRIC, GRID
@@ -222,3 +223,50 @@ def test_a_machine_is_not_larger_than_its_limit(tmp_path: Path) -> None:
         compiled(
             "name: t\nblocks: {b: {parts: {r: {kind: router, count: 2000}}}}\nparts: {b: {block: b, count: 2000}}\n"
         )
+
+
+MEMORY = """\
+name: t
+wires:
+  w: {gbs: 10}
+defaults:
+  hbm_ctrl: {slice_bytes: 1 GiB, n_channels: 2, channel_gbs: 8}
+memory: {interleave: package, cache: {capacity: 3 MiB, gbs: 100}}
+parts: {a: source, r: router, m: {kind: hbm_ctrl, count: 3}}
+connect:
+  - {all: [r, m], wire: w}
+  - {pair: [r, a], wire: w}
+"""
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "said"),
+    [
+        ("1 GiB", "1 GB", r":5: defaults.hbm_ctrl.slice_bytes: is '1 GB', expected .* such as '2 GiB'$"),
+        ("n_channels: 2", "n_channels: 2.5", r":5: defaults.hbm_ctrl.n_channels: is 2.5, expected an integer"),
+        ("3 MiB", "4 GiB", r":6: memory.cache.capacity: is 4294967296, expected at most .* 3221225472$"),
+        ("{gbs: 10}", "{gbs: 10, arbiter: fast}", r":3: wires.w.arbiter: arbiter 'fast' does not exist"),
+        ("w: {gbs: 10}", "w: {gbs: 10}\n  ww: {gbs: 1}", r":4: wires.ww: no connection names this wire, did you mean 'w'"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_said_where_it_was_made(tmp_path: Path, good: str, bad: str, said: str) -> None:
+    (tmp_path / "f.yaml").write_text(MEMORY)
+    kb.load_topology(tmp_path / "f.yaml")
+    (tmp_path / "f.yaml").write_text(MEMORY.replace(good, bad))
+    with pytest.raises(ConfigError, match=said):
+        kb.load_topology(tmp_path / "f.yaml")
+
+
+def test_a_wire_that_only_a_command_names_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "f.yaml").write_text(MEMORY)
+    with pytest.raises(ConfigError, match=r"override wires.v.gbs: wires.v: no connection names this wire"):
+        kb.load_topology(tmp_path / "f.yaml", {"wires.v.gbs": 3})
+
+
+def test_a_component_that_is_not_there_is_answered_with_names_of_the_machine(tmp_path: Path) -> None:
+    (tmp_path / "f.yaml").write_text(MEMORY)
+    machine = kb.load_topology(tmp_path / "f.yaml")
+    with pytest.raises(UsageError, match="did you mean 'm1'"):
+        kb.route(machine, "a", "mm1")
+    with pytest.raises(UsageError, match=r"names look like '(a|r|m.)' or 'host'"):
+        kb.route(machine, "a", "sip0.cube0.pe0")

@@ -6,9 +6,11 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from kernbench.errors import ConfigError
+from kernbench.hints import suggestion
 from kernbench.kinds import COMPONENT_KINDS
 from kernbench.topology.fields import Section
 from kernbench.topology.marked_yaml import Path, dotted
+from kernbench.topology.problems import Problem
 from kernbench.topology.shapes.rows import Rows
 from kernbench.topology.spec import TopologySpec
 
@@ -38,6 +40,17 @@ def refuse_idle_sections(spec: TopologySpec, kinds: Collection[str], sections: C
                 raise _idle(spec, path, "none of its parts takes this key")
     if spec.system.inter_sip != usual.system.inter_sip and not spec.has_tray:
         raise _idle(spec, ("system", "inter_sip"), "collectives see its packages as the wires of their array")
+
+
+def unused_wires(spec: TopologySpec) -> Iterator[Problem]:
+    """Wires that no connection of a file names: a misspelt one, or a key of one given for a command."""
+    named = [one.wire for block in spec.blocks.values() for one in block.connect]
+    named += [one.wire for one in spec.connect]
+    used = [name for name in spec.wires if name in named]
+    for name in spec.wires:
+        if name not in used:
+            message = f"no connection names this wire, {suggestion(name, used)}expected it left out"
+            yield Problem(("wires", name), message)
 
 
 def _takes(kind: str, path: Path) -> bool:
