@@ -139,7 +139,8 @@ class Context(TensorFactory):
     ) -> LaunchHandle:
         """Start ``kernel`` on every PE that holds a shard of one of its tensor arguments; does not wait.
 
-        Launches that share a PE run in the order in which they were submitted.
+        Launches that share a PE run in the order in which they were submitted. One of a Triton kernel also
+        waits for those with the same tensors on other PEs.
 
         Args:
             name: What the launch is called in the trace.

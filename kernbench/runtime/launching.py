@@ -84,7 +84,7 @@ class LaunchHandle:
         """When it would have been submitted but for a wait that ``--exact`` leaves out, ns; else None."""
         self.targets = tuple(targets)
         self.request = request
-        self._tensors = tuple(tensors)
+        self.tensors = tuple(tensors)
         self._driver = driver
 
     @property
@@ -122,7 +122,7 @@ class LaunchHandle:
 
     def finished(self) -> None:
         """The launch is done: let go of its tensors."""
-        self._tensors = ()
+        self.tensors = ()
 
     def __repr__(self) -> str:
         return f"<launch '{self.name}' on {len(self.targets)} PEs, {'done' if self.done else 'running'}>"
@@ -204,6 +204,8 @@ def submit(
     )
     for tensor in tensors:
         tensor.settle_writes()
+    if blocks:
+        _follow(driver.scheduler.current.launches, tensors, targets)
     code = deploy(targets)
 
     def send() -> Request:
@@ -229,6 +231,15 @@ def submit(
     if program.sent is not None and made is not None:
         program.sent.append((made, handle))
     return handle
+
+
+def _follow(running: Sequence[LaunchHandle], tensors: Sequence[Tensor], targets: Collection[Place]) -> None:
+    """Wait for launches with the same tensors that are also on other PEs: grids follow each other."""
+    used = {id(tensor) for tensor in tensors}
+    for handle in list(running):
+        elsewhere = not set(handle.targets).issubset(targets)
+        if not handle.done and elsewhere and any(id(tensor) in used for tensor in handle.tensors):
+            handle.wait()
 
 
 def _bound(value: object) -> object:

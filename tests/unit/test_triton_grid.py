@@ -261,6 +261,31 @@ def test_a_grid_runs_on_all_pes_that_share_the_memory(model: str, blocks: int, p
     assert done.run.launches[0]["pes"] == pes
 
 
+@triton.jit
+def summed(parts, out, n: tl.constexpr):
+    tl.store(out, tl.sum(tl.load(parts + tl.arange(0, n))))
+
+
+def test_a_grid_of_fewer_blocks_follows_the_one_that_made_its_input() -> None:
+    x = np.arange(128, dtype=np.float32)
+
+    def host(torch: Any) -> None:
+        policy = DPPolicy(num_cubes=1, num_pes=1)
+        given, parts = torch.from_numpy(x, dp=policy), torch.empty(128, dtype="f32", dp=policy)
+        out, other = (torch.empty(1, dtype="f32", dp=policy) for _ in range(2))
+        doubled[(8,)](given, parts, 128, B=16)
+        summed[(1,)](parts, out, n=128)
+        summed[(1,)](given, other, n=128)
+        torch.check("out", out, np.array([(2 * x + 3).sum()]))
+
+    topology = kb.load_topology("default", {"memory.interleave": "chiplet"})
+    done = kb.run(host, topology=topology, verify=True, check=True)
+    assert done.verified
+    assert [launch["pes"] for launch in done.launches] == [8, 1, 1]
+    first, second, _ = done.launches
+    assert second["t_start"] >= first["t_done"]
+
+
 @pytest.mark.parametrize("interleave", [None, "package"])
 def test_a_grid_runs_on_pes_whose_part_of_a_short_tensor_is_empty(interleave: str | None) -> None:
     """Four rows are on four of eight PEs; the kernel reads them from all."""
