@@ -44,6 +44,7 @@ DTYPES: dict[str, DType] = {
         DType("f8e4m3", np.dtype(ml_dtypes.float8_e4m3fn), 0.125, 448.0),
         DType("f8e5m2", np.dtype(ml_dtypes.float8_e5m2), 0.25, 57344.0),
         DType("i8", np.dtype(np.int8), 0.0),
+        DType("u8", np.dtype(np.uint8), 0.0),
         DType("i32", np.dtype(np.int32), 0.0),
     )
 }

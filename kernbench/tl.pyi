@@ -91,6 +91,7 @@ sub = _language.sub
 sum = _language.sum
 tanh = _language.tanh
 trans = _language.trans
+uint8: str
 wait = _language.wait
 where = _language.where
 zeros = _language.zeros

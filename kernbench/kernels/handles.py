@@ -142,7 +142,8 @@ class TensorHandle:
         if self.pending:
             problem = (
                 f"the result of tl.{self.origin} is pending: it has no value while time is simulated; "
-                "branch on loaded data, or run with --verify-data and read it on the host"
+                "branch on loaded data, choose with tl.where, or run with --verify-data and read it on the "
+                "host"
             )
             raise PendingValueError(f"{self._tl._place()}: {problem}", problem)
         if callable(self._value):

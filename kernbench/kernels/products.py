@@ -93,6 +93,6 @@ def accumulator_dtype(a_dtype: str, acc_dtype: object) -> str:
         return promotion.accumulator(a_dtype)
     name = arguments.dtype("acc_dtype", acc_dtype)
     floats = dtypes.dtype(a_dtype).is_float
-    if name == "i8" or (name == "i32" and floats):
+    if name in ("i8", "u8") or (name == "i32" and floats):
         raise BadArgumentError("acc_dtype", f"{a_dtype} products cannot accumulate in {name}")
     return name

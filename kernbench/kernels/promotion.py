@@ -15,8 +15,8 @@ WIDE = "engines do not calculate with i64, which is for pointers and indices in 
 def promote(types: Sequence[str], scalars: Sequence[int | float] = ()) -> str:
     """The type of an elementwise result.
 
-    A float beats an integer, two different floats give f32, i32 beats i8; i64 is refused. Python
-    scalars do not widen floats; a float scalar turns integers into f32, scalars alone are i32 or f32.
+    A float beats an integer, two different floats give f32, i32 beats u8, which beats i8; i64 is refused.
+    Python scalars do not widen floats; a float scalar turns integers into f32, scalars alone are i32 or f32.
     """
     return _promote(tuple(types), bool(scalars) and any(isinstance(value, float) for value in scalars))
 
@@ -30,7 +30,9 @@ def _promote(types: tuple[str, ...], float_scalar: bool) -> str:
         return floats[0] if all(name == floats[0] for name in floats) else "f32"
     if float_scalar:
         return "f32"
-    return "i8" if types and all(name == "i8" for name in types) else "i32"
+    if not types or "i32" in types:
+        return "i32"
+    return "u8" if "u8" in types else "i8"
 
 
 def math_result(rule: MathOp, types: Sequence[str], scalars: Sequence[int | float] = ()) -> str:

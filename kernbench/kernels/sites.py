@@ -64,7 +64,7 @@ def elementwise(name: str, names: Sequence[str], given: Sequence[Any]) -> CallSi
     operand_type = promotion.promote(typed, values)
     for argument, number in numbers.items():
         arguments.held(argument, number, operand_type)
-        if name in DIVISIONS and not number and argument == "b" and dtype in ("i8", "i32"):
+        if name in DIVISIONS and not number and argument == "b" and not dtypes.dtype(dtype).is_float:
             raise BadArgumentError(argument, ZERO_DIVISOR)
     in_bytes = sum(arguments.nbytes(shape, dtype) for _, shape, dtype in tensors)
     types = [dtype for _, _, dtype in tensors]

@@ -59,6 +59,7 @@ class Language(AtomicCalls, CompositeCalls, ProductCalls, MathCalls, ViewCalls):
     float8e4nv = "f8e4m3"
     float8e5 = "f8e5m2"
     int8 = "i8"
+    uint8 = "u8"
     int32 = "i32"
     constexpr = constexpr
 

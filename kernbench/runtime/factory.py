@@ -32,6 +32,7 @@ class TensorFactory:
     float8_e4m3fn = "f8e4m3"
     float8_e5m2 = "f8e5m2"
     int8 = "i8"
+    uint8 = "u8"
     int32 = "i32"
     int64 = "i64"
 
@@ -58,7 +59,7 @@ class TensorFactory:
 
         Args:
             shape: Extents, as separate numbers or as one tuple.
-            dtype: ``f16``, ``bf16``, ``f32``, ``f8e4m3``, ``f8e5m2``, ``i8``, ``i32``, or ``i64`` for
+            dtype: ``f16``, ``bf16``, ``f32``, ``f8e4m3``, ``f8e5m2``, ``i8``, ``u8``, ``i32``, or ``i64`` for
                 pointers and indices.
             dp: How it is split over cubes and PEs; without it the tensor is on PE 0 of cube 0.
             name: Its name in messages and in the trace; by default what the first kernel that it is launched

@@ -51,7 +51,7 @@ class BlockCalls(AtomicCalls):
         """``shape`` filled with ``value``; a handle of one element is repeated."""
         if isinstance(value, TensorHandle):
             return Language.broadcast_to(self, self.cast(value, dtype), shape)
-        if arguments.dtype("dtype", _made(dtype)) not in ("i8", "i32"):
+        if dtypes.dtype(arguments.dtype("dtype", _made(dtype))).is_float:
             value = float(value)
         return Language.full(self, shape, value, _made(dtype))
 

@@ -23,7 +23,7 @@ from kernbench.kernels.thread import KernelGreenlet
 from kernbench.kernels.tl import Language
 from kernbench.triton.pointers import BlockPtr, Ptr
 from kernbench.triton.scaled import ScaledCalls
-from kernbench.triton.values import Int, Known, data_of, scalar
+from kernbench.triton.values import Int, Known, data_of, dtype, scalar
 
 Grid = tuple[int, int, int]
 
@@ -117,7 +117,7 @@ class TritonLanguage(ScaledCalls):
                 [self.dot(x[n], y[n], one, out_dtype=out_dtype) for n, one in enumerate(sums)]
             )
         if acc is None:
-            return Language.dot(self, x, y, None, "i32" if x.dtype in ("i8", "i32") else str(out_dtype))
+            return Language.dot(self, x, y, None, "i32" if dtype(x.dtype).is_int() else str(out_dtype))
         return accumulate(self, x, y, self._handle("acc", acc))
 
     @tl_call

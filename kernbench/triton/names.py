@@ -25,7 +25,7 @@ CALLS = (
 HINTS = ("assume", "debug_barrier", "max_constancy", "max_contiguous", "multiple_of")
 """Without effect: there is no compiler, and a block runs in one thread."""
 
-_ENGINES = "the engines calculate with floats of 8, 16 and 32 bits, i8 and i32; use "
+_ENGINES = "the engines calculate with floats of 8, 16 and 32 bits, i8, u8 and i32; use "
 ELSEWHERE = {
     "PropagateNan": "NaN is skipped; find it with tl.where(x != x, ...)",
     "bitonic_merge": "sort on the host",
@@ -49,7 +49,6 @@ ELSEWHERE = {
     "uint16": f"{_ENGINES}tl.int32",
     "uint32": f"{_ENGINES}tl.int32",
     "uint64": f"{_ENGINES}tl.int32",
-    "uint8": f"{_ENGINES}tl.int32",
     "uint_to_uniform_float": "use tl.rand",
     "umulhi": f"{_ENGINES}smaller factors",
     "void": "leave it out: it is the compiler's own",

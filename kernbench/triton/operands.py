@@ -73,7 +73,8 @@ class Operands(AheadLanguage):
             kind = "computed" if handle.dtype in INTEGERS else handle.dtype
             raise KernelError(
                 f"{what} a tensor of {kind} values: addresses and masks must be known while time is "
-                "simulated; they may depend on loaded integers, not on results of engines"
+                "simulated; they may depend on loaded integers, not on results of engines. Load the whole "
+                "table and pick with tl.gather, or compute the integers in a launch before"
             )
         data = handle.data
         if handle.origin in MASKS:

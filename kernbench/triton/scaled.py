@@ -32,7 +32,7 @@ class ScaledCalls(RearrangingCalls):
         """An operand, whose axis ``along`` is K, times its scales, in a type that holds that exactly."""
         if form not in FORMATS:
             raise BadArgumentError(f"{argument}_format", f"{shown(form)} is not one of {', '.join(FORMATS)}")
-        handle = self._handle(argument, value)
+        handle = self._bytes(argument, value)
         if handle.dtype != FORMATS[form] or handle.ndim != 2:
             raise BadArgumentError(
                 argument, f"{handle.dtype} of shape {handle.shape} is not a matrix of {form}, {FORMATS[form]}"
@@ -43,7 +43,7 @@ class ScaledCalls(RearrangingCalls):
         shape[along] *= 2 if form == "e2m1" else 1
         given = [handle]
         if scale is not None:
-            given.append(self._handle(f"{argument}_scale", scale))
+            given.append(self._bytes(f"{argument}_scale", scale))
             wanted = (shape[1 - along], shape[along] // _SHARED)
             if given[1].shape != wanted or given[1].dtype != "i8":
                 raise BadArgumentError(
@@ -54,6 +54,11 @@ class ScaledCalls(RearrangingCalls):
         op = self._new("view", "scaled", operands, tuple(shape), "bf16", {"format": form, "along": along})
         self._send(Define(op))
         return self._result(op, room)
+
+    def _bytes(self, argument: str, value: Any) -> TensorHandle:
+        """An operand, as i8 where it is u8."""
+        handle = self._handle(argument, value)
+        return self._same_bits(handle, "i8") if handle.dtype == "u8" else handle
 
 
 @means("view", "scaled")

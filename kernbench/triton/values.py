@@ -23,7 +23,7 @@ Array = np.ndarray[Any, Any]
 _NAMES = {"fp16": "f16", "fp32": "f32", "fp8e4nv": "f8e4m3", "fp8e5": "f8e5m2"}
 _TRITON = {name: triton for triton, name in _NAMES.items()} | {"bf16": "bf16"}
 _FLOATS = ("f16", "bf16", "f32", "f8e4m3", "f8e5m2")
-INTEGERS = ("i8", "i32", "i64")
+INTEGERS = ("i8", "u8", "i32", "i64")
 """Types of loaded elements that a kernel may look at."""
 
 
@@ -52,7 +52,7 @@ class dtype(str):  # noqa: N801  (Triton's name)
     @property
     def name(self) -> str:
         """What Triton calls it."""
-        return _TRITON.get(self, f"int{self[1:]}")
+        return _TRITON.get(self) or self.replace("i", "int").replace("u", "uint")
 
     @property
     def primitive_bitwidth(self) -> int:
@@ -69,13 +69,21 @@ class dtype(str):  # noqa: N801  (Triton's name)
         """Whether it is a type of integers."""
         return self not in _FLOATS
 
-    is_int_signed = is_int
+    def is_int_signed(self) -> bool:
+        """Whether it is a type of integers with a sign."""
+        return self.is_int() and not self.is_uint8()
 
-    def is_int_unsigned(self) -> bool:
-        """False: there are no types without a sign."""
+    def is_uint8(self) -> bool:
+        """Whether it is uint8, the only type without a sign."""
+        return self == "u8"
+
+    is_int_unsigned = is_uint8
+
+    def is_fp64(self) -> bool:
+        """False: neither float64 nor the others that are asked for so are here."""
         return False
 
-    is_uint8 = is_uint16 = is_uint32 = is_uint64 = is_int16 = is_fp64 = is_int_unsigned
+    is_int16 = is_uint16 = is_uint32 = is_uint64 = is_fp64
 
     def is_int8(self) -> bool:
         """Whether it is int8."""
@@ -296,7 +304,9 @@ class Known:
             return dtype.at(int(self))
         if is_float(dtype):
             return self._tl.cast(self.handle(), dtype, bitcast=bitcast)
-        return self.made(self.data != 0) if isinstance(dtype, Truth) else self
+        if isinstance(dtype, Truth):
+            return self.made(self.data != 0)
+        return self.made(cast(self.data, str(dtype)).astype(np.int64)) if str(dtype) in ("i8", "u8") else self
 
     @property
     def T(self) -> Known:  # noqa: N802  (Triton's name)
@@ -317,7 +327,10 @@ class Known:
 
     def __bool__(self) -> bool:
         if self.data.size != 1:
-            raise KernelError("a block of truth values is not one of them; combine blocks with & and |")
+            raise KernelError(
+                "a block of truth values is not one of them: Python's and, or, not and if take one; "
+                "combine blocks with & | ~ and parentheses, pick elements with tl.where"
+            )
         return bool(self.data.item())
 
     def __int__(self) -> int:

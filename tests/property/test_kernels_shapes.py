@@ -104,7 +104,7 @@ def promoted(a, b):
     floats = {name for name in (a, b) if DTYPES[name].is_float}
     if floats:
         return floats.pop() if len(floats) == 1 else "f32"
-    return "i8" if a == b == "i8" else "i32"
+    return "i32" if "i32" in (a, b) else max(a, b)
 
 
 @examples(150)

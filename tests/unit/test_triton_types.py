@@ -56,9 +56,36 @@ def test_casts_to_8_bit_floats_round_to_even_and_stop_at_the_largest(name: str, 
     assert done.run.verdict == "yes" or done.run.verified is not False
 
 
+def test_bytes_without_a_sign_wrap_shift_in_zeros_and_name_elements() -> None:
+    @triton.jit
+    def kernel(x, y, table, packed, high, picked, total, limited, n: tl.constexpr):
+        at = tl.arange(0, n)
+        a, b = tl.load(x + at), tl.load(y + at)
+        tl.static_assert(a.dtype is tl.uint8)
+        tl.static_assert((a + b).dtype.is_int_unsigned())
+        tl.store(packed + at, (a << 4) | (b & 0xF))
+        tl.store(high + at, (a >> 4) + (a > b) * (~b))
+        tl.store(picked + at, tl.load(table + a))
+        tl.store(total, tl.sum(a) + tl.sum(at.to(tl.uint8)))
+        tl.store(limited + at, (a.to(tl.float32) * 3.0 - 100.0).to(tl.uint8))
+
+    x, y = (RNG.integers(0, 256, 64).astype(np.uint8) for _ in range(2))
+    x[0], y[0] = 255, 200
+    table = RNG.standard_normal(256).astype(np.float32)
+    outputs = [np.zeros(64, t) for t in (np.uint8, np.uint8, np.float32, np.int32, np.uint8)]
+    outputs[3] = outputs[3][:1]
+    done = kb.run_kernel(kernel[(1,)], x, y, table, out=outputs, topology="minimal", n=64)
+    packed, high, picked, total, limited = done.outputs
+    assert (packed == (x << 4 | y & 15)).all()
+    assert (high == ((x >> 4) + np.where(x > y, ~y, 0)).astype(np.uint8)).all()
+    assert (picked == table[x]).all()
+    assert total[0] == x.astype(int).sum() + np.arange(64).sum()
+    assert (limited == np.clip(x * 3.0 - 100, 0, 255).astype(np.uint8)).all()
+
+
 def scaled(values: Array, scale: Array | None) -> Array:
     wide = values.astype(np.float64)
-    return wide if scale is None else wide * np.repeat(2.0 ** (scale.view(np.uint8) - 127.0), 32, 1)
+    return wide if scale is None else wide * np.repeat(2.0 ** (scale - 127.0), 32, 1)
 
 
 def packed(codes: Array) -> Array:
@@ -83,10 +110,10 @@ def test_products_with_shared_scales(left: str, right: str) -> None:
         tl.store(two_d(out, M, N), total)
 
     def side(rows: int, form: str) -> tuple[Array, Array, Array]:
-        scale = RNG.integers(120, 134, (rows, k // 32)).astype(np.uint8).view(np.int8)
+        scale = RNG.integers(120, 134, (rows, k // 32)).astype(np.uint8)
         if form == "e2m1":
             codes = RNG.integers(0, 16, (rows, k))
-            return packed(codes), scale, scaled(E2M1[codes], scale)
+            return packed(codes).view(np.uint8), scale.view(np.int8), scaled(E2M1[codes], scale)
         values = RNG.standard_normal((rows, k)).astype(FLOATS[form])
         return values, scale, scaled(values, None if form == "bf16" else scale)
 

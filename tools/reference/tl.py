@@ -25,7 +25,7 @@ A kernel is a plain Python function. Its parameter `tl` is the language; `import
 same names to kernels that do not take it, and to annotations. Handles are values in the TCM of the PE. Loaded
 values, constants, and comparisons and integer arithmetic of these are known to the kernel; other results are
 pending until replay (`--verify-data`). Handles have the operators `+ - * / // % ** @ & | ^ ~ << >> == != < <= > >=`, slices with `None`
-and `...`, `.to(dtype)`, `.T`, `.shape`, `.dtype`. Types are `f16`, `bf16`, `f32`, `i8`, `i32`.
+and `...`, `.to(dtype)`, `.T`, `.shape`, `.dtype`. Types are `f16`, `bf16`, `f32`, `i8`, `u8`, `i32`.
 
 **Time.** A load or store takes the time of its transfer over the machine. An operation on handles takes FETCH, its
 engine and STORE; MATH takes `ceil(elements / lanes)` cycles for each pass; the topology says how many passes an

@@ -18,7 +18,7 @@ from kernbench.triton.values import dtype as dtype
 
 float16, bfloat16, float32 = dtype("f16"), dtype("bf16"), dtype("f32")
 float8e4nv, float8e5 = dtype("f8e4m3"), dtype("f8e5m2")
-int1, int8, int32, int64 = INT1, dtype("i8"), dtype("i32"), INT64
+int1, int8, uint8, int32, int64 = INT1, dtype("i8"), dtype("u8"), dtype("i32"), INT64
 tensor = Any
 const = Any
 tensor_descriptor = BlockPtr
