@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import kernbench.compiled  # noqa: F401  (it says which of these modules are found compiled)
 from kernbench.address.address_map import AddressMap, AddressTarget
-from kernbench.address.allocators import LogicalAllocator, PeAllocator, SramAllocator, VirtualAllocator
+from kernbench.address.allocators import WORD_BYTES, VirtualAllocator, memory_of_pe
 from kernbench.address.baaw import Baaw
 from kernbench.address.extent_map import Extent, ExtentMap
 from kernbench.address.free_list import FreeList
@@ -27,6 +27,7 @@ from kernbench.address.windows import AddressWindow
 __all__ = [
     "ADDRESS_BITS",
     "ADDRESS_SPACE",
+    "WORD_BYTES",
     "AddressMap",
     "AddressModel",
     "AddressTarget",
@@ -37,16 +38,14 @@ __all__ = [
     "FreeList",
     "IocpuUnit",
     "Kind",
-    "LogicalAllocator",
     "McpuUnit",
     "PageTable",
-    "PeAllocator",
     "PeUnit",
     "PhysAddr",
     "PhysicalRequest",
-    "SramAllocator",
     "Unit",
     "VirtualAllocator",
     "address_bits",
     "address_model",
+    "memory_of_pe",
 ]

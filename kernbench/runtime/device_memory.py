@@ -12,13 +12,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 from kernbench.address import (
+    WORD_BYTES,
     AddressModel,
     FreeList,
-    LogicalAllocator,
-    PeAllocator,
-    SramAllocator,
     VirtualAllocator,
     address_model,
+    memory_of_pe,
 )
 from kernbench.kernels import Placement
 from kernbench.runtime.messages import MapEntry
@@ -63,16 +62,16 @@ class DeviceMemory:
         self.interleaved = bool(graph.properties.get("interleave"))
         """Whether PEs share memory, so that it does not matter which of them a tensor is said to lie on."""
         self._shape = MachineShape.of(graph)
-        self._pes: dict[Place, PeAllocator] = {}
-        self._shared: dict[int, FreeList] = {}
-        """Interleaved memories, by where they begin."""
-        self._srams: dict[tuple[int, int], SramAllocator] = {}
+        self._lists: dict[object, FreeList] = {}
+        """Of memories from which something was taken; interleaved ones by where they begin."""
         self._virtual: VirtualAllocator | None = None
         if self.model is AddressModel.VA:
             pages = [int(n.properties["page_bytes"]) for n in graph.nodes("PeMmu")]
             self._virtual = VirtualAllocator(max(pages, default=4096), self._addresses.space)
         elif self.model is AddressModel.LA:
-            self._virtual = LogicalAllocator(self._addresses.burst_bytes, self._addresses.space)
+            self._virtual = VirtualAllocator(
+                self._addresses.burst_bytes, self._addresses.space, name="logical address space"
+            )
 
     def allocate(self, copies: Mapping[int, Sequence[TensorShard]], memory: Memory) -> Allocation:
         """Memory for every shard of every copy, all or nothing.
@@ -108,20 +107,13 @@ class DeviceMemory:
         Raises:
             AllocationError: It does not fit; names the memory, bytes wanted and largest free block.
         """
-        if memory == "hbm":
-            return self._pe(place).alloc_hbm(nbytes)
-        if memory == "tcm":
-            return self._pe(place).alloc_tcm(nbytes)
-        return self._sram(*place[:2]).alloc(nbytes)
+        # In HBM whole bursts: none is shared.
+        align = self._addresses.burst_bytes if memory == "hbm" else WORD_BYTES
+        return self._list(place, memory).alloc(nbytes, align)
 
     def give_back(self, place: Place, memory: Memory, pa: int, nbytes: int) -> None:
         """Free what :meth:`reserve` returned."""
-        if memory == "hbm":
-            self._pe(place).free_hbm(pa, nbytes)
-        elif memory == "tcm":
-            self._pe(place).free_tcm(pa, nbytes)
-        else:
-            self._sram(*place[:2]).free(pa, nbytes)
+        self._list(place, memory).free(pa, nbytes)
 
     def mappings(
         self, allocation: Allocation
@@ -174,28 +166,18 @@ class DeviceMemory:
             assert shard.pa is not None
             self.give_back(shard.place, memory, shard.pa, shard.nbytes)
 
-    def _sram(self, sip: int, cube: int) -> SramAllocator:
-        allocator = self._srams.get((sip, cube))
-        if allocator is None:
-            allocator = self._srams[sip, cube] = SramAllocator(self._addresses, sip, cube)
-        return allocator
-
-    def _pe(self, place: Place) -> PeAllocator:
-        allocator = self._pes.get(place)
-        if allocator is None:
-            shared = self._shared_list(*place[:2])
-            allocator = self._pes[place] = PeAllocator(self._addresses, *place, shared)
-        return allocator
-
-    def _shared_list(self, sip: int, cube: int) -> FreeList | None:
-        memory = self._addresses.shared_memory(sip, cube)
-        if memory is None:
-            return None
-        if memory.base not in self._shared:
-            first, *more = (one.component for one in memory.members)
+    def _list(self, place: Place, memory: Memory) -> FreeList:
+        """The free bytes of a memory of a PE."""
+        shared = self._addresses.shared_memory(*place[:2]) if memory == "hbm" else None
+        key: object = (memory, place[:2] if memory == "sram" else place) if shared is None else shared.base
+        found = self._lists.get(key)
+        if found is None and shared is not None:
+            first, *more = (one.component for one in shared.members)
             name = f"memory interleaved over {first}{f' and {len(more)} more' if more else ''}"
-            self._shared[memory.base] = FreeList(memory.nbytes, memory.base, name)
-        return self._shared[memory.base]
+            found = self._lists[key] = FreeList(shared.nbytes, shared.base, name)
+        elif found is None:
+            found = self._lists[key] = memory_of_pe(self._addresses, memory, place)
+        return found
 
 
 def _entries(va: int, shards: Sequence[TensorShard]) -> tuple[MapEntry, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kernbench.address import ADDRESS_SPACE as LA_BASE
-from kernbench.address import AddressMap, AddressModel, Baaw, LogicalAllocator, address_model
+from kernbench.address import AddressMap, AddressModel, Baaw, VirtualAllocator, address_model
 from kernbench.errors import AddressError, AllocationError
 from tests.compiled import compiled
 
@@ -119,7 +119,7 @@ def test_segments_go_whole_several_at_once_or_not_at_all() -> None:
 
 def test_logical_allocator() -> None:
     assert address_model("la") is AddressModel.LA
-    space = LogicalAllocator(256)
+    space = VirtualAllocator(256, name="logical address space")
     first, second = space.alloc(1), space.alloc(257)
     assert (first, second, space.alloc(256)) == (LA_BASE, LA_BASE + 256, LA_BASE + 768)
     space.free(second, 257)

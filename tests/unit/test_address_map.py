@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from kernbench.address import (
+    WORD_BYTES,
     AddressMap,
     AddressTarget,
     IocpuUnit,
     McpuUnit,
-    PeAllocator,
     PeUnit,
     PhysAddr,
-    SramAllocator,
     VirtualAllocator,
+    memory_of_pe,
 )
 from kernbench.errors import AddressError, AllocationError, ConfigError
 from kernbench.pgraph import Node, PropertyGraph, Value
@@ -204,27 +206,27 @@ def test_tcm_is_reserved_then_scratch_then_allocatable(addresses: AddressMap) ->
     assert addresses.allocatable_tcm(1, 1, 1) == (base + 768 * KIB, 2 * MIB - 768 * KIB)
 
 
-def test_pe_allocator_stays_in_its_slice_and_its_allocatable_tcm(addresses: AddressMap) -> None:
-    pe = PeAllocator(addresses, 0, 1, 1)
-    first, second = pe.alloc_hbm(100), pe.alloc_hbm(SLICE - 256)
+def test_a_pe_has_its_slice_and_its_allocatable_tcm(addresses: AddressMap) -> None:
+    hbm, tcm = (memory_of_pe(addresses, memory, (0, 1, 1)) for memory in ("hbm", "tcm"))
+    first, second = hbm.alloc(100, 256), hbm.alloc(SLICE - 256, 256)
     assert first == addresses.hbm(0, 1, 1, 0)
     assert second == first + 256  # the next burst
     with pytest.raises(AllocationError, match=r"HBM slice of sip0\.cube1\.pe1 is full: 257 bytes wanted"):
-        pe.alloc_hbm(257)
-    pe.free_hbm(second, SLICE - 256)
-    pe.free_hbm(first, 100)
-    assert pe.hbm.blocks == ((first, SLICE),)
-    tcm = pe.alloc_tcm(2 * MIB - 768 * KIB)
-    assert tcm == addresses.tcm(0, 1, 1, 768 * KIB)
+        hbm.alloc(257, 256)
+    hbm.free(second, SLICE - 256)
+    hbm.free(first, 100)
+    assert hbm.blocks == ((first, SLICE),)
+    all_of_it = tcm.alloc(2 * MIB - 768 * KIB, WORD_BYTES)
+    assert all_of_it == addresses.tcm(0, 1, 1, 768 * KIB)
     with pytest.raises(AllocationError, match="TCM of sip0"):
-        pe.alloc_tcm(1)
-    pe.free_tcm(tcm, 2 * MIB - 768 * KIB)
-    assert pe.tcm.used_bytes == 0
+        tcm.alloc(1)
+    tcm.free(all_of_it, 2 * MIB - 768 * KIB)
+    assert tcm.used_bytes == 0
 
 
-def test_sram_allocator(addresses: AddressMap) -> None:
-    sram = SramAllocator(addresses, 1, 0)
-    first, second = sram.alloc(17), sram.alloc(16)
+def test_a_pe_has_the_sram_of_its_cube(addresses: AddressMap) -> None:
+    sram = memory_of_pe(addresses, "sram", (1, 0, 0))
+    first, second = sram.alloc(17, WORD_BYTES), sram.alloc(16, WORD_BYTES)
     assert (first, second) == (addresses.sram(1, 0, 0), addresses.sram(1, 0, 32))
     sram.free(first, 17)
     with pytest.raises(AddressError, match=r"SRAM of sip1\.cube0"):
@@ -248,6 +250,6 @@ def test_virtual_allocator_defaults_and_pages() -> None:
 @pytest.mark.parametrize(
     "arguments", [{"page_bytes": 0}, {"page_bytes": 3000}, {"va_base": 5}, {"va_bytes": 4097}]
 )
-def test_virtual_allocator_refuses_odd_pages(arguments: dict[str, int]) -> None:
+def test_virtual_allocator_refuses_odd_pages(arguments: dict[str, Any]) -> None:
     with pytest.raises(AddressError, match="page"):
         VirtualAllocator(**arguments)

@@ -162,7 +162,7 @@ def test_memory_of_ranks_is_given_back():
 
     with torch:
         torch.multiprocessing.spawn(program, nprocs=2)
-    assert all(p.hbm.used_bytes == 0 for p in torch.storage.memory._pes.values())
+    assert all(one.used_bytes == 0 for one in torch.storage.memory._lists.values())
 
 
 def test_replay_keeps_overlapping_ranks_apart():

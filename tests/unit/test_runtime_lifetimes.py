@@ -19,7 +19,7 @@ from tests.small_contexts import ALL, copy_kernel, double_kernel, make
 
 def free_bytes(torch):
     memory = torch.storage.memory
-    return [p.hbm.free_bytes for p in memory._pes.values()] + (
+    return [one.free_bytes for one in memory._lists.values()] + (
         [memory._virtual.space.free_bytes] if memory._virtual else []
     )
 
@@ -176,7 +176,7 @@ class Lifetimes(RuleBasedStateMachine):
             np.testing.assert_array_equal(tensor.numpy(), values)
         self.torch.close()
         memory = self.torch.storage.memory
-        assert all(p.hbm.used_bytes == 0 for p in memory._pes.values())
+        assert all(one.used_bytes == 0 for one in memory._lists.values())
 
 
 TestLifetimes = examples(25, stateful_step_count=12)(Lifetimes).TestCase
