@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from kernbench.analysis.chosen_window import Chosen, ChosenWindow
 from kernbench.analysis.time_window import PARTIAL
-from kernbench.api import asking
+from kernbench.api import asking, summary
 from kernbench.api.run_facts import RunFacts
 from kernbench.errors import UsageError
 from kernbench.pgraph import GraphStore, Result, RunRecord, TopologyRecord
@@ -28,8 +28,6 @@ Frame: TypeAlias = "dict[str, NDArray[Any]]"
 
 Worked = TypeVar("Worked")
 
-_ALL_ROWS = 2**31
-"""More than any question has."""
 _KEPT = 8
 """Paths and uses of windows that are kept."""
 
@@ -262,7 +260,7 @@ class RunTrace(RunFacts):
         which this asks. ``UsageError`` when the run is not kept,
         or has no such launch; ``QueryError`` for another ``by``.
         """
-        params = {"by": by, "limit": _ALL_ROWS if limit is None else limit}
+        params = {"by": by, "limit": summary.ALL if limit is None else limit}
         return self.query("bottleneck/roofline", launch=launch, **params).dicts()
 
     def query(self, name: str, /, **params: object) -> Result:

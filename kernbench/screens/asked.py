@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.api import asking
 from kernbench.api.result import Run
+from kernbench.api.summary import ALL as ALL
 from kernbench.report.content import Column, Content, Grid, column
 
 EMPTY = "no matching rows in this run"
-ALL = 1 << 40
-"""A limit that no table reaches."""
 
 
 def columns(question: Mapping[str, Any], names: Sequence[str]) -> list[Column]:

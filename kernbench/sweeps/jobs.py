@@ -52,6 +52,12 @@ class CompiledMachine:
     remote: Any = None
     """The machine on a cluster; it is kept there as long as this is."""
 
+    @classmethod
+    def of(cls, graph: PropertyGraph, classes: Mapping[str, str] | None) -> CompiledMachine:
+        """A machine in memory."""
+        own = graph.properties
+        return cls(str(own["id"]), str(own["name"]), classes, graph, refreshes=refreshes(graph))
+
     def load(self) -> PropertyGraph:
         """The compiled graph; of files the last ones read are at hand."""
         if self.graph is not None:
@@ -128,14 +134,13 @@ def compile_machine(job: MachineJob) -> CompiledMachine:
         graph, classes = kept_machine(job.topology, job.topo, job.components)
     except KernBenchError as error:
         return CompiledMachine(error=str(error))
-    name = str(graph.properties["name"])
-    found = CompiledMachine(str(graph.properties["id"]), name, classes, refreshes=refreshes(graph))
+    found = CompiledMachine.of(graph, classes)
     if not job.folder:
-        return replace(found, graph=graph)
+        return found
     handle, path = tempfile.mkstemp(dir=job.folder, suffix=".machine")
     with os.fdopen(handle, "wb") as stream:
         pickle.dump(graph, stream, pickle.HIGHEST_PROTOCOL)
-    return replace(found, file=path)
+    return replace(found, graph=None, file=path)
 
 
 def sweep_program(bench: str | Callable[[Any], Any], params: Mapping[str, object]) -> Program:

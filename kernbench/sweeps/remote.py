@@ -16,7 +16,6 @@ from typing import Any
 from kernbench.api.topologies import MachineText
 from kernbench.errors import KernBenchError
 from kernbench.sweeps.jobs import CompiledMachine, Measured, PointJob, measure
-from kernbench.topology.dram import refreshes
 from kernbench.version import __version__
 
 _ONE_AT_A_TIME = threading.Lock()
@@ -70,12 +69,9 @@ def compile_text(text: MachineText) -> CompiledMachine:
     """The compiled machine, graph and all; it stays on the cluster."""
     with _ONE_AT_A_TIME:
         try:
-            graph = text.compiled()
+            return CompiledMachine.of(text.compiled(), dict(text.classes))
         except KernBenchError as error:
             return CompiledMachine(error=str(error))
-    properties = graph.properties
-    found = CompiledMachine(str(properties["id"]), str(properties["name"]), dict(text.classes), graph)
-    return replace(found, refreshes=refreshes(graph))
 
 
 def facts(machine: CompiledMachine) -> CompiledMachine:

@@ -376,24 +376,17 @@ class _Sweeping:
         shown = machine.name or (
             "default" if given is None else getattr(given, "properties", {}).get("name", given)
         )
-        row = SweepPoint(plan.number, str(shown), plan.params, _values(plan.point.topo), kept_before=kept)
-        row = replace(
-            row,
-            latency_ns=answer.latency_ns,
-            sim_ns=answer.sim_ns,
-            verified=answer.verified,
-            run_id=answer.run_id,
-            error=answer.error,
-            estimated=answer.estimated,
+        row = SweepPoint(
+            plan.number, str(shown), plan.params, _values(plan.point.topo), answer.latency_ns, answer.sim_ns,
+            answer.verified, answer.run_id, kept, answer.error, answer.estimated,
             phases=1 if machine.refreshes else None,
-        )
+        )  # fmt: skip
         self._rows.setdefault(plan.number, {})[plan.phase] = row
         self.counter.add(row)
 
 
 def _values(given: Mapping[str, object]) -> dict[str, Any]:
     """Settings as the run gets them: texts of a command line are read as YAML."""
-    """Values as YAML has them, where they are text."""
     return {key: load_value(value) if isinstance(value, str) else value for key, value in given.items()}
 
 

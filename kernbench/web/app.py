@@ -124,7 +124,7 @@ class App:
             with asked_by(f"page at {request.remote_addr or 'this computer'}", gone):
                 found = self.answers.answer(name, params)
         except KernBenchError as error:
-            return _error(self._without_paths(_words(error)), 400)
+            return _error(self._without_paths(str(error)), 400)
         except Exception as error:  # whatever it is, the server goes on
             return _error(self._without_paths(f"unexpected {type(error).__name__}: {error}"), 500)
         finally:
@@ -170,7 +170,7 @@ class App:
         try:
             self.answers.store.queries.cancel(number)
         except StoreError as error:
-            return _error(_words(error), 404)
+            return _error(str(error), 404)
         return _json(b"{}")
 
     def _tags(self, params: dict[str, Any]) -> str:
@@ -199,10 +199,6 @@ class App:
         for name, end in ((str(self._folder.absolute()), r"(?![\w.-])"), (str(self._folder), "(?=['/])")):
             message = re.sub(rf"(?<![\w./-]){re.escape(name)}{end}", "the store", message)
         return message
-
-
-def _words(error: KernBenchError) -> str:
-    return str(error)
 
 
 def _json(body: bytes) -> Response:
