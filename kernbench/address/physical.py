@@ -25,10 +25,7 @@ from kernbench.address.layout import (
     UAL_BASE,
     UNITS,
     Bits,
-    IocpuUnit,
     Kind,
-    McpuUnit,
-    PeUnit,
     Unit,
 )
 from kernbench.errors import AddressError
@@ -74,36 +71,6 @@ class PhysAddr:
                 f"sub_offset {self.offset:#x} is past the {budget:#x} bytes of "
                 f"{self.kind.name} {self.unit.name}"
             )
-
-    @classmethod
-    def hbm(cls, sip_id: int, die_id: int, offset: int) -> PhysAddr:
-        """Byte ``offset`` (below 128 GiB) of a cube's HBM."""
-        return cls(sip_id, die_id, Kind.HBM, offset)
-
-    @classmethod
-    def pe_local(cls, sip_id: int, die_id: int, pe_id: int, unit: PeUnit, offset: int) -> PhysAddr:
-        """Byte ``offset`` of a sub-unit of a PE."""
-        return cls(sip_id, die_id, Kind.PE_LOCAL, offset, pe_id, unit)
-
-    @classmethod
-    def mcpu_local(cls, sip_id: int, die_id: int, unit: McpuUnit, offset: int) -> PhysAddr:
-        """Byte ``offset`` of a sub-unit of a cube's M_CPU."""
-        return cls(sip_id, die_id, Kind.MCPU_LOCAL, offset, unit=unit)
-
-    @classmethod
-    def cube_sram(cls, sip_id: int, die_id: int, offset: int) -> PhysAddr:
-        """Byte ``offset`` (below 32 MiB) of a cube's shared SRAM."""
-        return cls(sip_id, die_id, Kind.CUBE_SRAM, offset)
-
-    @classmethod
-    def iocpu(cls, sip_id: int, die_id: int, unit: IocpuUnit, offset: int) -> PhysAddr:
-        """Byte ``offset`` of a sub-unit of an IO chiplet's CPU (``die_id`` 16..20)."""
-        return cls(sip_id, die_id, Kind.IOCPU, offset, unit=unit)
-
-    @classmethod
-    def ual(cls, sip_id: int, die_id: int, chiplet_offset: int) -> PhysAddr:
-        """``chiplet_offset`` (2 GiB up to 1 TiB) in the UAL region of an IO chiplet."""
-        return cls(sip_id, die_id, Kind.UAL, chiplet_offset)
 
     def encode(self) -> int:
         """The address as an integer of :attr:`bits` bits."""

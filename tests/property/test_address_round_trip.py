@@ -22,7 +22,7 @@ def addresses(draw: st.DrawFn) -> PhysAddr:
     sip = draw(sips)
     die = draw(io_dies if kind in (Kind.IOCPU, Kind.UAL) else cubes)
     if kind is Kind.UAL:
-        return PhysAddr.ual(sip, die, draw(st.integers(2 << 30, (1 << 40) - 1)))
+        return PhysAddr(sip, die, Kind.UAL, draw(st.integers(2 << 30, (1 << 40) - 1)))
     if kind in BUDGETS:
         unit = draw(st.sampled_from(UNITS[kind]))
         offset = draw(st.integers(0, BUDGETS[kind][unit] - 1))

@@ -11,6 +11,7 @@ from kernbench.address import (
     AddressMap,
     AddressTarget,
     IocpuUnit,
+    Kind,
     McpuUnit,
     PeUnit,
     PhysAddr,
@@ -62,36 +63,36 @@ def addresses() -> AddressMap:
 @pytest.mark.parametrize(
     ("addr", "target"),
     [
-        (PhysAddr.hbm(1, 0, 0), AddressTarget("sip1.cube0.hbm_ctrl.pe0", 0, "hbm")),
-        (PhysAddr.hbm(1, 0, SLICE - 1), AddressTarget("sip1.cube0.hbm_ctrl.pe0", SLICE - 1, "hbm")),
-        (PhysAddr.hbm(1, 0, SLICE + 5), AddressTarget("sip1.cube0.hbm_ctrl.pe1", 5, "hbm")),
-        (PhysAddr.cube_sram(0, 1, 7), AddressTarget("sip0.cube1.sram", 7, "sram")),
+        (PhysAddr(1, 0, Kind.HBM, 0), AddressTarget("sip1.cube0.hbm_ctrl.pe0", 0, "hbm")),
+        (PhysAddr(1, 0, Kind.HBM, SLICE - 1), AddressTarget("sip1.cube0.hbm_ctrl.pe0", SLICE - 1, "hbm")),
+        (PhysAddr(1, 0, Kind.HBM, SLICE + 5), AddressTarget("sip1.cube0.hbm_ctrl.pe1", 5, "hbm")),
+        (PhysAddr(0, 1, Kind.CUBE_SRAM, 7), AddressTarget("sip0.cube1.sram", 7, "sram")),
         (
-            PhysAddr.pe_local(0, 1, 1, PeUnit.PE_TCM, 9),
+            PhysAddr(0, 1, Kind.PE_LOCAL, 9, 1, PeUnit.PE_TCM),
             AddressTarget("sip0.cube1.pe1.pe_tcm", 9, "tcm", "PE_TCM"),
         ),
         (
-            PhysAddr.pe_local(0, 0, 0, PeUnit.PE_CPU_SFR, 3),
+            PhysAddr(0, 0, Kind.PE_LOCAL, 3, 0, PeUnit.PE_CPU_SFR),
             AddressTarget("sip0.cube0.pe0.pe_cpu", 3, "pe", "PE_CPU_SFR"),
         ),
         (
-            PhysAddr.pe_local(0, 0, 0, PeUnit.MATH_ENGINE_DTCM, 3),
+            PhysAddr(0, 0, Kind.PE_LOCAL, 3, 0, PeUnit.MATH_ENGINE_DTCM),
             AddressTarget("sip0.cube0.pe0.pe_math", 3, "pe", "MATH_ENGINE_DTCM"),
         ),
         (
-            PhysAddr.pe_local(0, 0, 0, PeUnit.IPCQ, 0),
+            PhysAddr(0, 0, Kind.PE_LOCAL, 0, 0, PeUnit.IPCQ),
             AddressTarget("sip0.cube0.pe0.pe_ipcq", 0, "pe", "IPCQ"),
         ),
         (
-            PhysAddr.pe_local(0, 0, 0, PeUnit.DMA_ENGINE_SFR, 1),
+            PhysAddr(0, 0, Kind.PE_LOCAL, 1, 0, PeUnit.DMA_ENGINE_SFR),
             AddressTarget("sip0.cube0.pe0.pe_dma", 1, "pe", "DMA_ENGINE_SFR"),
         ),
         (
-            PhysAddr.mcpu_local(1, 1, McpuUnit.MCPU_SRAM, 4),
+            PhysAddr(1, 1, Kind.MCPU_LOCAL, 4, unit=McpuUnit.MCPU_SRAM),
             AddressTarget("sip1.cube1.m_cpu", 4, "mcpu", "MCPU_SRAM"),
         ),
         (
-            PhysAddr.iocpu(1, 17, IocpuUnit.IO_SRAM, 4),
+            PhysAddr(1, 17, Kind.IOCPU, 4, unit=IocpuUnit.IO_SRAM),
             AddressTarget("sip1.io1.io_cpu", 4, "iocpu", "IO_SRAM"),
         ),
     ],
@@ -101,20 +102,20 @@ def test_resolve(addresses: AddressMap, addr: PhysAddr, target: AddressTarget) -
 
 
 def test_encoders_are_the_inverse_of_resolve(addresses: AddressMap) -> None:
-    assert addresses.hbm(1, 0, 1, 5) == PhysAddr.hbm(1, 0, SLICE + 5).encode()
-    assert addresses.sram(1, 1, 5) == PhysAddr.cube_sram(1, 1, 5).encode()
-    assert addresses.tcm(1, 1, 0, 5) == PhysAddr.pe_local(1, 1, 0, PeUnit.PE_TCM, 5).encode()
+    assert addresses.hbm(1, 0, 1, 5) == PhysAddr(1, 0, Kind.HBM, SLICE + 5).encode()
+    assert addresses.sram(1, 1, 5) == PhysAddr(1, 1, Kind.CUBE_SRAM, 5).encode()
+    assert addresses.tcm(1, 1, 0, 5) == PhysAddr(1, 1, Kind.PE_LOCAL, 5, 0, PeUnit.PE_TCM).encode()
 
 
 @pytest.mark.parametrize(
     ("addr", "message"),
     [
-        (PhysAddr.hbm(2, 0, 0), "sip_id 2 is not in this topology"),
-        (PhysAddr.hbm(0, 2, 0), "die_id 2 is not in this topology"),
-        (PhysAddr.iocpu(0, 18, IocpuUnit.IPCQ, 0), "die_id 18 is not in this topology"),
-        (PhysAddr.ual(0, 16, 2 << 30), "kind UAL is not in this topology"),
-        (PhysAddr.pe_local(0, 0, 2, PeUnit.IPCQ, 0), "pe_id 2 is not in this topology"),
-        (PhysAddr.hbm(0, 0, 2 * SLICE), "offset 0xc00000 is past the 0xc00000 bytes of HBM"),
+        (PhysAddr(2, 0, Kind.HBM, 0), "sip_id 2 is not in this topology"),
+        (PhysAddr(0, 2, Kind.HBM, 0), "die_id 2 is not in this topology"),
+        (PhysAddr(0, 18, Kind.IOCPU, 0, unit=IocpuUnit.IPCQ), "die_id 18 is not in this topology"),
+        (PhysAddr(0, 16, Kind.UAL, 2 << 30), "kind UAL is not in this topology"),
+        (PhysAddr(0, 0, Kind.PE_LOCAL, 0, 2, PeUnit.IPCQ), "pe_id 2 is not in this topology"),
+        (PhysAddr(0, 0, Kind.HBM, 2 * SLICE), "offset 0xc00000 is past the 0xc00000 bytes of HBM"),
     ],
 )
 def test_resolving_what_is_not_there_names_the_field(

@@ -13,17 +13,20 @@ from kernbench.errors import AddressError
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 
 EXAMPLES = {
-    "A.1": (PhysAddr.hbm(2, 5, 0x1000), (2 << 47) | (5 << 42) | (1 << 37) | 0x1000),
-    "A.2": (PhysAddr.pe_local(0, 0, 3, PeUnit.PE_TCM, 0x400), (0 << 34) | (3 << 29) | (6 << 25) | 0x400),
+    "A.1": (PhysAddr(2, 5, Kind.HBM, 0x1000), (2 << 47) | (5 << 42) | (1 << 37) | 0x1000),
+    "A.2": (
+        PhysAddr(0, 0, Kind.PE_LOCAL, 0x400, 3, PeUnit.PE_TCM),
+        (0 << 34) | (3 << 29) | (6 << 25) | 0x400,
+    ),
     "A.3": (
-        PhysAddr.mcpu_local(1, 3, McpuUnit.MCPU_SRAM, 0),
+        PhysAddr(1, 3, Kind.MCPU_LOCAL, 0, unit=McpuUnit.MCPU_SRAM),
         (1 << 47) | (3 << 42) | (1 << 34) | (5 << 25),
     ),
     "A.4": (
-        PhysAddr.iocpu(1, 17, IocpuUnit.IPCQ, 0x20000),
+        PhysAddr(1, 17, Kind.IOCPU, 0x20000, unit=IocpuUnit.IPCQ),
         (1 << 47) | (17 << 42) | (2 << 27) | 0x20000,
     ),
-    "A.5": (PhysAddr.ual(0, 16, 4 * GIB), (16 << 42) | 0x1_0000_0000),
+    "A.5": (PhysAddr(0, 16, Kind.UAL, 4 * GIB), (16 << 42) | 0x1_0000_0000),
 }
 
 
@@ -57,22 +60,24 @@ def test_fields_cover_all_51_bits_without_a_gap(kind: Kind) -> None:
 
 
 def test_an_address_is_an_immutable_value() -> None:
-    addr = PhysAddr.hbm(1, 2, 3)
+    addr = PhysAddr(1, 2, Kind.HBM, 3)
     assert addr == PhysAddr.decode(addr.encode())
-    assert len({addr, PhysAddr.hbm(1, 2, 3), PhysAddr.hbm(1, 2, 4)}) == 2
+    assert len({addr, PhysAddr(1, 2, Kind.HBM, 3), PhysAddr(1, 2, Kind.HBM, 4)}) == 2
     with pytest.raises(dataclasses.FrozenInstanceError):
         addr.offset = 4  # type: ignore[misc]
 
 
 def test_equal_unit_numbers_of_different_kinds_are_different_addresses() -> None:
-    assert PhysAddr.mcpu_local(0, 0, McpuUnit.IPCQ, 0) != PhysAddr.pe_local(0, 0, 0, PeUnit.IPCQ, 0)
+    assert PhysAddr(0, 0, Kind.MCPU_LOCAL, 0, unit=McpuUnit.IPCQ) != PhysAddr(
+        0, 0, Kind.PE_LOCAL, 0, 0, PeUnit.IPCQ
+    )
 
 
-PE = PhysAddr.pe_local(0, 0, 3, PeUnit.PE_TCM, 0).encode()
-MCPU = PhysAddr.mcpu_local(0, 0, McpuUnit.MCPU_SRAM, 0).encode()
-SRAM = PhysAddr.cube_sram(0, 0, 0).encode()
-HBM = PhysAddr.hbm(0, 0, 0).encode()
-UAL = PhysAddr.ual(0, 16, 2 * GIB).encode()
+PE = PhysAddr(0, 0, Kind.PE_LOCAL, 0, 3, PeUnit.PE_TCM).encode()
+MCPU = PhysAddr(0, 0, Kind.MCPU_LOCAL, 0, unit=McpuUnit.MCPU_SRAM).encode()
+SRAM = PhysAddr(0, 0, Kind.CUBE_SRAM, 0).encode()
+HBM = PhysAddr(0, 0, Kind.HBM, 0).encode()
+UAL = PhysAddr(0, 16, Kind.UAL, 2 * GIB).encode()
 
 
 def test_decoding_an_invalid_address_names_the_field() -> None:
@@ -113,18 +118,18 @@ def test_each_unit_ends_at_its_budget(kind: Kind) -> None:
 @pytest.mark.parametrize(
     ("make", "field"),
     [
-        (lambda: PhysAddr.hbm(16, 0, 0), "sip_id 16"),
-        (lambda: PhysAddr.hbm(-1, 0, 0), "sip_id -1"),
-        (lambda: PhysAddr.hbm(0, 16, 0), "die_id 16"),
-        (lambda: PhysAddr.hbm(0, 0, 1 << 37), "hbm_offset"),
-        (lambda: PhysAddr.hbm(0, 0, -1), "hbm_offset -0x1"),
-        (lambda: PhysAddr.cube_sram(0, 0, 32 * MIB), "sram_offset"),
-        (lambda: PhysAddr.pe_local(0, 0, 16, PeUnit.IPCQ, 0), "pe_id 16"),
-        (lambda: PhysAddr.pe_local(0, 0, 0, PeUnit.IPCQ, 256 * KIB), "sub_offset"),
-        (lambda: PhysAddr.iocpu(0, 15, IocpuUnit.IPCQ, 0), "die_id 15"),
-        (lambda: PhysAddr.ual(0, 21, 2 * GIB), "die_id 21"),
-        (lambda: PhysAddr.ual(0, 16, 2 * GIB - 1), "chiplet_offset"),
-        (lambda: PhysAddr.ual(0, 16, 1 << 40), "chiplet_offset"),
+        (lambda: PhysAddr(16, 0, Kind.HBM, 0), "sip_id 16"),
+        (lambda: PhysAddr(-1, 0, Kind.HBM, 0), "sip_id -1"),
+        (lambda: PhysAddr(0, 16, Kind.HBM, 0), "die_id 16"),
+        (lambda: PhysAddr(0, 0, Kind.HBM, 1 << 37), "hbm_offset"),
+        (lambda: PhysAddr(0, 0, Kind.HBM, -1), "hbm_offset -0x1"),
+        (lambda: PhysAddr(0, 0, Kind.CUBE_SRAM, 32 * MIB), "sram_offset"),
+        (lambda: PhysAddr(0, 0, Kind.PE_LOCAL, 0, 16, PeUnit.IPCQ), "pe_id 16"),
+        (lambda: PhysAddr(0, 0, Kind.PE_LOCAL, 256 * KIB, 0, PeUnit.IPCQ), "sub_offset"),
+        (lambda: PhysAddr(0, 15, Kind.IOCPU, 0, unit=IocpuUnit.IPCQ), "die_id 15"),
+        (lambda: PhysAddr(0, 21, Kind.UAL, 2 * GIB), "die_id 21"),
+        (lambda: PhysAddr(0, 16, Kind.UAL, 2 * GIB - 1), "chiplet_offset"),
+        (lambda: PhysAddr(0, 16, Kind.UAL, 1 << 40), "chiplet_offset"),
         (lambda: PhysAddr(0, 0, Kind.HBM, 0, pe_id=0), "pe_id"),
         (lambda: PhysAddr(0, 0, Kind.PE_LOCAL, 0, unit=PeUnit.IPCQ), "pe_id"),
         (lambda: PhysAddr(0, 0, Kind.PE_LOCAL, 0, pe_id=0), "sub-unit"),
