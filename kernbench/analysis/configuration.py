@@ -9,6 +9,7 @@ from kernbench.pgraph import CONFIGURED, GraphStore, settings
 
 Properties = Mapping[str, Any]
 """The properties of a kept run."""
+Settings = Mapping[tuple[str, str], Any]
 
 
 def differences(old: Properties, new: Properties, store: GraphStore) -> list[dict[str, Any]]:
@@ -21,10 +22,15 @@ def differences(old: Properties, new: Properties, store: GraphStore) -> list[dic
     The question ``history/configured-differently`` has the same rows, with values as text.
     """
     before, after = (settings(run, store.load_topology(str(run["topology"])).spec) for run in (old, new))
-    compared = old["bench"] == new["bench"] and all(run.get("source_text") for run in (old, new))
-    rows = [
+    is_compared = old["bench"] == new["bench"] and all(run.get("source_text") for run in (old, new))
+    rows = [row for row in changed(before, after) if row["what"] != "source" or is_compared]
+    return sorted(rows, key=lambda row: CONFIGURED.index(row["what"]))
+
+
+def changed(before: Settings, after: Settings) -> list[dict[str, Any]]:
+    """Rows ``what key before after`` of settings by both that are not the same."""
+    return [
         {"what": what, "key": key, "before": before.get((what, key)), "after": after.get((what, key))}
         for what, key in {**before, **after}
-        if before.get((what, key)) != after.get((what, key)) and (what != "source" or compared)
+        if before.get((what, key)) != after.get((what, key))
     ]
-    return sorted(rows, key=lambda row: CONFIGURED.index(row["what"]))

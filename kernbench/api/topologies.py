@@ -11,6 +11,7 @@ from math import fsum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kernbench.analysis.configuration import changed
 from kernbench.errors import ConfigError, UsageError
 from kernbench.kinds import Traffic
 from kernbench.pgraph import PropertyGraph, flat
@@ -266,12 +267,7 @@ def topology_differences(old: PropertyGraph, new: PropertyGraph) -> list[dict[st
         for what, counts in topology_counts(graph).items():
             found |= {(what, kind): count for kind, count in counts.items()}
         both.append(found)
-    before, after = both
-    return [
-        {"what": what, "key": key, "before": before.get((what, key)), "after": after.get((what, key))}
-        for what, key in {**before, **after}
-        if before.get((what, key)) != after.get((what, key))
-    ]
+    return changed(*both)
 
 
 def topology_area(graph: PropertyGraph) -> dict[str, float]:

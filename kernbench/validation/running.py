@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from types import ModuleType
 from typing import Any
 
+from kernbench.api.names import table_names
 from kernbench.errors import ComponentError, InvariantError, KernBenchError, UsageError, VerificationError
 from kernbench.hints import did_you_mean
 from kernbench.report.cells import number
@@ -137,7 +138,7 @@ class Report:
 
 def tables() -> dict[str, FigureTable]:
     """The tables that there are, by name."""
-    return {name: table_file.read(name) for name in table_file.names()}
+    return {name: table_file.read(name) for name in table_names()}
 
 
 def validate(
@@ -158,7 +159,7 @@ def validate(
         UsageError: there is no such table.
         InvariantError, ComponentError, VerificationError: a case shows a fault of the simulator.
     """
-    known = table_file.names()
+    known = table_names()
     for name in names:
         if name not in known:
             raise UsageError(f"there is no table '{name}'; {did_you_mean(name, known)}")

@@ -145,11 +145,6 @@ def folder() -> Path:
     return data_dir("configs") / "validation"
 
 
-def names() -> list[str]:
-    """The tables, in alphabetical order."""
-    return sorted(file.stem for file in folder().glob("*.yaml"))
-
-
 def read(name: str) -> FigureTable:
     """A table; :class:`ConfigError` of one line where its file is wrong."""
     return parse((folder() / f"{name}.yaml").read_text(encoding="utf-8"), f"{name}.yaml")

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from kernbench.api.names import table_names
 from kernbench.cli.main import main
 from kernbench.errors import (
     AllocationError,
@@ -102,7 +103,7 @@ def test_what_is_fitted_says_so_everywhere(
 
 def test_shipped_rows_with_chosen_figures_are_fitted() -> None:
     """What was chosen or read off: queues of 8 slots, two reads, five of NCCL, DRAM, reductions."""
-    fitted = {name: sum(bool(group.fitted) for group in read(name).groups) for name in table_file.names()}
+    fitted = {name: sum(bool(group.fitted) for group in read(name).groups) for name in table_names()}
     assert fitted == {
         "a100": 0,
         "collectives": 2,
@@ -278,7 +279,7 @@ def test_a_wrong_table_is_one_line(change: tuple[str, str], message: str) -> Non
 
 
 def test_every_table_can_be_read_and_every_measure_is_there() -> None:
-    assert list(tables()) == table_file.names()
+    assert list(tables()) == table_names()
     for name, table in tables().items():
         measured = any(group.measure for group in table.groups)
         module = importlib.import_module(f"kernbench.validation.{name}") if measured else None
@@ -367,7 +368,7 @@ def test_the_command_prints_rows_and_exits_by_them(
     assert cli("validate", "nothing").status == 2
     assert [
         one["name"] for one in json.loads(cli("validate", "--list", "--format", "json").out)["tables"]
-    ] == (table_file.names())
+    ] == table_names()
 
 
 def test_the_page_has_every_row() -> None:
@@ -393,7 +394,7 @@ def test_rows_are_measured_and_their_verdicts_are_those_of_the_page(
         return group.measure.startswith("saturation") and case[2]["packet_flits"] == 1
 
     monkeypatch.setattr(running, "_is_left_out", takes_long)
-    others = [name for name in table_file.names() if name not in ("a100", "h100")]
+    others = [name for name in table_names() if name not in ("a100", "h100")]
     ended = cli("validate", *others, "--strict", "--format", "json")
     rows = json.loads(ended.out)["rows"]
     promised = dict(re.findall(r"^\| (.+?) \|.*\| (.+?) \|$", PAGE.read_text(encoding="utf-8"), re.M))
