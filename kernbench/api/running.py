@@ -5,11 +5,13 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
+from kernbench import compiled
 from kernbench.api.going import UnderWay
 from kernbench.api.recording import Recording, RunProperties, config_hash, settings_of, tags_text
 from kernbench.api.result import Run
@@ -133,6 +135,8 @@ def run(
         InvariantError: A rule was broken, with ``check``; it names transaction, place and time.
         ConfigError: The topology, a parameter or a component is wrong; it names file, line and remedy.
     """
+    if text := compiled.reminder():
+        warnings.warn(text, RuntimeWarning, stacklevel=2)
     program = program_of(bench, {**(params or {}), **more_params})
     graph, extra = kept_machine(topology, topo, components)
     options = RunOptions(

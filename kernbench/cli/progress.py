@@ -118,8 +118,8 @@ def say_if_interpreted() -> None:
     # Imported now: whoever simulates needs it, others do not wait for it.
     from kernbench import compiled
 
-    if compiled.out_of_date:
-        remark(f"long runs take some ten times as long: the compiled engine is {compiled.state}")
+    if text := compiled.reminder():
+        remark(text)
 
 
 @contextmanager

@@ -57,5 +57,14 @@ class _Interpreted(MetaPathFinder):
 state = _state()
 out_of_date = state.startswith("not used") and VARIABLE not in state
 """Whether what is compiled is left aside, though nobody chose so."""
+
+
+def reminder() -> str:
+    """Why long runs are slow, where what is compiled is out of date; empty when it has been said."""
+    global out_of_date
+    said, out_of_date = not out_of_date, False
+    return "" if said else f"long runs take some ten times as long: the compiled engine is {state}"
+
+
 if state != "used":
     sys.meta_path.insert(0, _Interpreted())

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+import kernbench
 from kernbench import compiled as package
 from kernbench.cli.main import main
 from kernbench.errors import LimitError
@@ -437,6 +438,14 @@ def test_every_command_that_simulates_looks_whether_it_is(
         monkeypatch.setattr(f"kernbench.{name}", stopped)
     main(argv)
     assert capsys.readouterr().err.count("the compiled engine is") == 1
+
+
+def test_runs_in_python_say_once_that_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(package, "out_of_date", True)
+    with pytest.warns(RuntimeWarning, match="the compiled engine is") as said:
+        kernbench.run("softmax", "minimal", trace=False)
+    assert [warning.filename for warning in said] == [__file__]
+    kernbench.run("softmax", "minimal", trace=False)
 
 
 @pytest.mark.skipif(package.state != "used", reason="nothing is compiled")
