@@ -7,7 +7,7 @@ routes lead around it while it is. Who has sent something before has sent it: it
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from pydantic import Field
@@ -92,14 +92,15 @@ def lost_links(graph: PropertyGraph, name: str, *, link: bool) -> set[str]:
     return {edge.id for edge in graph.edges("LINK") if edge.source in parts or edge.target in parts}
 
 
-def without(graph: PropertyGraph, gone: set[str]) -> PropertyGraph:
-    """``graph`` without the links ``gone``; nodes and other links are the same objects."""
+def without(graph: PropertyGraph, gone: set[str], parts: Collection[str] = ()) -> PropertyGraph:
+    """``graph`` without the links ``gone`` and the ``parts`` with theirs; all else are the same objects."""
     rest = PropertyGraph(graph.properties)
     rest.notes.update(graph.notes)
     for node in graph.nodes():
-        rest.add_node(node)
+        if node.id not in parts:
+            rest.add_node(node)
     for edge in graph.edges():
-        if edge.id not in gone:
+        if edge.id not in gone and edge.source not in parts and edge.target not in parts:
             rest.add_edge(edge)
     return rest
 

@@ -161,7 +161,7 @@ def meant(graph: PropertyGraph, where: str) -> tuple[list[Node], list[Edge]]:
         return [], []
     if graph.node(where).properties["impl"]:
         return [graph.node(where)], []
-    within = set(_within(graph, where))
+    within = set(inside(graph, where))
     return (
         [node for node in _components(graph) if node.id in within],
         [link for link in graph.edges("LINK") if link.source in within and link.target in within],
@@ -172,10 +172,11 @@ def _components(graph: PropertyGraph) -> Iterator[Node]:
     return (node for node in graph.nodes() if node.properties["impl"])
 
 
-def _within(graph: PropertyGraph, group: str) -> Iterator[str]:
+def inside(graph: PropertyGraph, group: str) -> Iterator[str]:
+    """Everything in a group, by id."""
     for edge in graph.out_edges(group, "CONTAINS"):
         yield edge.target
-        yield from _within(graph, edge.target)
+        yield from inside(graph, edge.target)
 
 
 def _takes_time(node: Node) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import yaml
@@ -16,11 +16,13 @@ from kernbench.hints import did_you_mean, shown
 from kernbench.kinds import COMPONENT_KINDS, LINK_KINDS, TRANSLATORS, ComponentKind, Form
 from kernbench.pgraph import Edge, Node, Properties, PropertyGraph, topology_id
 from kernbench.topology.cube_spec import MAX_PES
+from kernbench.topology.faults import without
 from kernbench.topology.fields import LinkPart
 from kernbench.topology.link_parts import add_buffers, keep
 from kernbench.topology.loader import load
 from kernbench.topology.names import Name, parse
 from kernbench.topology.nodes import HOST_CPU, TRAY, Location, add_channels, common, link_id, put
+from kernbench.topology.overrides import inside
 from kernbench.topology.part_keys import PartKeys, check_part
 from kernbench.topology.shapes.emit import add_described, compile_described, general_properties
 from kernbench.topology.spec import MAX_CUBES, MAX_SIPS, TopologySpec
@@ -300,19 +302,10 @@ class Topology:
         """
         place = f"topology '{self.name}', '{where}'"
         if "->" in where:
-            gone, lost = set[str](), {self._link(place, where).id}
+            self._graph = without(self._graph, {self._link(place, where).id})
         else:
             self._node(place, where)
-            gone, lost = set(self._within(where)), set[str]()
-        rest = PropertyGraph(self._graph.properties)
-        rest.notes.update(self._graph.notes)
-        for node in self._graph.nodes():
-            if node.id not in gone:
-                rest.add_node(node)
-        for edge in self._graph.edges():
-            if edge.id not in lost and edge.source not in gone and edge.target not in gone:
-                rest.add_edge(edge)
-        self._graph = rest
+            self._graph = without(self._graph, set(), {where, *inside(self._graph, where)})
         self._steps.append({"do": "remove", "what": where})
 
     def compile(self) -> PropertyGraph:
@@ -372,11 +365,6 @@ class Topology:
         raise UsageError(
             f"{place}: is not there, {did_you_mean(link, [edge.id for edge in near] or ['a->b'])}"
         )
-
-    def _within(self, part: str) -> Iterator[str]:
-        yield part
-        for edge in self._graph.out_edges(part, "CONTAINS"):
-            yield from self._within(edge.target)
 
     def _wrong_link(self, where: str, key: str, message: str) -> ConfigError:
         return ConfigError(
