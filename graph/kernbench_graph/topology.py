@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from kernbench_graph.model import Edge, Node, Properties, PropertyGraph
-from kernbench_graph.records import TopologyRecord
+from kernbench_graph.records import LazyTables, TopologyRecord
 from kernbench_graph.schema import SCHEMA, TOPOLOGY_VERSION
 
 LINK, CONTAINS = "LINK", "CONTAINS"
@@ -97,24 +97,16 @@ def _further(graph: PropertyGraph) -> dict[str, Any]:
     return {_FURTHER: {"sorts": sorts, "runs": runs}} if any(sorts) else {}
 
 
-class _Tables(Mapping[str, Any]):
-    """The tables of a compiled graph, each made on first use, then kept."""
+class _Tables(LazyTables):
+    """The tables of a compiled graph."""
 
     def __init__(self, graph: PropertyGraph) -> None:
+        super().__init__(("Component", "Link"))
         self._graph = graph
-        self._makers = {"Component": _components, "Link": _links}
-        self._made: dict[str, Any] = {}
 
-    def __getitem__(self, name: str) -> Any:
-        if name not in self._made:
-            self._made[name] = _table(name, self._makers[name](self._graph))
-        return self._made[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._makers)
-
-    def __len__(self) -> int:
-        return len(self._makers)
+    def _make(self, name: str) -> Any:
+        columns = _components if name == "Component" else _links
+        return _table(name, columns(self._graph))
 
 
 def _components(graph: PropertyGraph) -> dict[str, list[Any]]:

@@ -10,7 +10,7 @@ import hashlib
 import math
 import secrets
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ from kernbench_graph.archive.atomic import (
 from kernbench_graph.archive.canonical import arrow_schema, canonical_tables, empty_table, with_defaults
 from kernbench_graph.errors import ArchiveError, SchemaVersionError
 from kernbench_graph.json_text import parse
-from kernbench_graph.records import RunRecord, TopologyRecord, check_id
+from kernbench_graph.records import LazyTables, RunRecord, TopologyRecord, check_id
 from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION
 from kernbench_graph.schema_recorded import WALL_CLOCK
 from kernbench_graph.schema_types import Property, Record
@@ -248,34 +248,21 @@ def topology_of(content: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> T
     return TopologyRecord(**manifest.properties("topology", content["topology"], what), tables=tables)
 
 
-class ArchivedTables(Mapping[str, pa.Table]):
-    """The tables of an archived record by name, each read and checked on first use, then kept."""
+class ArchivedTables(LazyTables):
+    """The tables of an archived record, read and checked."""
 
     def __init__(self, folder: Path, record: Record) -> None:
+        super().__init__(table.name for table in SCHEMA.record_tables(record))
         self._folder = folder
         content = manifest.read(folder, record)
         self._files: dict[str, Any] = content["files"]
         self._older = content["schema_version"] < SCHEMA_VERSION
-        self._names = [table.name for table in SCHEMA.record_tables(record)]
-        self._read: dict[str, pa.Table] = {}
 
-    def __getitem__(self, name: str) -> pa.Table:
-        if name not in self._names:
-            raise KeyError(name)
-        if name not in self._read:
-            file = f"{name}.parquet"
-            optional = self._older or SCHEMA.table(name).optional
-            if optional and file not in self._files:
-                self._read[name] = empty_table(SCHEMA.table(name))
-            else:
-                self._read[name] = _read_table(self._folder / file, name, self._files)
-        return self._read[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
+    def _make(self, name: str) -> pa.Table:
+        file = f"{name}.parquet"
+        if (self._older or SCHEMA.table(name).optional) and file not in self._files:
+            return empty_table(SCHEMA.table(name))
+        return _read_table(self._folder / file, name, self._files)
 
     def row_count(self, name: str) -> int:
         """Rows of a table as the manifest has them, without reading it; 0 where that says nothing."""

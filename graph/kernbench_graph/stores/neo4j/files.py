@@ -17,7 +17,7 @@ import pyarrow as pa
 from kernbench_graph.archive import manifest
 from kernbench_graph.archive import record as archive
 from kernbench_graph.archive.atomic import ScratchFolder
-from kernbench_graph.records import RunRecord, TopologyRecord
+from kernbench_graph.records import LazyTables, RunRecord, TopologyRecord
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.schema_types import Record
 from kernbench_graph.stores.neo4j.server import Transaction
@@ -88,28 +88,18 @@ def write_files(tx: Transaction, owner: str, pieces: Iterable[Piece]) -> None:
         ).consume()  # fmt: skip
 
 
-class FetchedTables(Mapping[str, pa.Table]):
-    """Tables of an archive whose files are fetched, checked and read when first looked at."""
+class FetchedTables(LazyTables):
+    """Tables of an archive whose files are fetched, checked and read when one is first looked at."""
 
     def __init__(self, record: Record, fetch: Callable[[], Mapping[str, bytes]]) -> None:
+        super().__init__(table.name for table in SCHEMA.record_tables(record))
         self._record, self._fetch = record, fetch
-        self._names = [table.name for table in SCHEMA.record_tables(record)]
-        self._tables: dict[str, pa.Table] = {}
 
-    def __getitem__(self, name: str) -> pa.Table:
-        if name not in self._names:
-            raise KeyError(name)
-        if not self._tables:
-            with _folder(self._fetch()) as folder:
-                kept = archive.ArchivedTables(folder, self._record)
-                self._tables = {table: kept[table] for table in self._names}
-        return self._tables[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
+    def _make(self, name: str) -> pa.Table:
+        with _folder(self._fetch()) as folder:
+            kept = archive.ArchivedTables(folder, self._record)
+            self._made = {table: kept[table] for table in self._names}
+        return self._made[name]
 
 
 def run_record(data: bytes, run_id: str, tables: FetchedTables) -> RunRecord:
