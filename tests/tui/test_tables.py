@@ -13,6 +13,7 @@ from kernbench.pgraph import GraphNode, GraphPath
 from kernbench.report.content import SHARE, Column
 from kernbench.report.targets import Target, targets_of
 from kernbench.tui.models.table import ShownTable
+from kernbench.tui.widgets.rows import _shorten
 
 COLUMNS = (Column("transaction"), Column("kind"), Column("wait_ns", "ns"), Column("share", SHARE))
 ROWS = [
@@ -123,3 +124,10 @@ def test_rows_lead_to_what_their_cells_name() -> None:
     assert targets_of({"p": GraphPath((node, other), ()), "n": 3}) == [
         Target("operation", 5), Target("resource", "sip0.cube0.r0c0"),
     ]  # fmt: skip
+
+
+def test_parts_that_differ_near_their_end_differ_when_they_are_short_of_room() -> None:
+    cut = {_shorten(f"card0.asic.tile{x}_2.core.pe_dma", 28) for x in range(6)}
+    assert len(cut) == 6
+    assert {len(one) for one in cut} == {28}
+    assert _shorten("sip0.cube0.r0c0->sip0.cube0.pe0.pe_dma", 21) == "sip0.cube0…pe0.pe_dma"

@@ -24,10 +24,11 @@ _SORTED = {False: "▲", True: "▼"}
 
 
 def _shorten(text: str, width: int) -> str:
-    """A text without its middle, for names of links and parts differ at both ends; prose without its end."""
+    """Names of links without their middle, for they differ at both ends; of parts without what comes before
+    their end, which says which of many it is; prose without its end."""
     if " " in text:
         return f"{text[: width - 1]}…"
-    left = (width - 1) // 2
+    left = (width - 1) // (2 if "->" in text else 6)
     return f"{text[:left]}…{text[len(text) - (width - 1 - left) :]}"
 
 
