@@ -81,7 +81,10 @@ class RunFacts:
 
     @property
     def problem(self) -> str:
-        """What is wrong where :attr:`verified` is False: the tensor and value, or the race; else empty."""
+        """What is wrong where :attr:`verified` is False: the tensor and value, or the race; what ended a run
+        that is partial; else empty."""
+        if self._properties["status"] == "partial":
+            return str(self._properties.get("problem", ""))
         if self.verified is not False:
             return ""
         races = self._properties.get("races") or [{"message": "accesses race"}]

@@ -242,6 +242,7 @@ def _finished(
             raise outcome.interrupt
         assert outcome.error is not None
         raise failed(outcome.error, kept=recording.discarded)
+    ended = outcome.error or outcome.interrupt
     assert outcome.machine is not None
     assert outcome.data is not None
     properties = RunProperties(
@@ -267,7 +268,7 @@ def _finished(
         ],
         extra={
             "races": [race.as_dict() for race in outcome.races],
-            **({"problem": str(outcome.error)} if outcome.verified in ("no", "race") and not partial else {}),
+            **({"problem": str(ended)} if ended is not None else {}),
             **({"ops_verified": outcome.data.ops_checked} if options.verify == "ops" else {}),
             **({"repeats": _repeats(outcome.estimates)} if outcome.estimates else {}),
             **({"tile_transfers": "packed"} if _packs_tiles(graph) else {}),

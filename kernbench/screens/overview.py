@@ -26,9 +26,14 @@ def of_run(run: Run, window: ChosenWindow) -> Content:
             grids += screen.work_out(run, window).grids
     grids.append(parts.longest(run, window))
     title = f"{run.bench} on {run.topology}"
-    wrong = [run.problem] if run.verdict == "no" else []
-    wrong += [str(race["message"]) for race in run.info["races"]]
-    return Content(grids, "nothing", title=title, facts=list(facts(run, known)), wrong=wrong)
+    return Content(grids, "nothing", title=title, facts=list(facts(run, known)), wrong=wrong(run))
+
+
+def wrong(run: Run) -> list[str]:
+    """What is wrong with a run: its values, its races, or what ended it."""
+    races = [str(race["message"]) for race in run.info["races"]]
+    problem = run.problem if run.verdict != "race" else ""
+    return [*problem.splitlines(), *races]
 
 
 def facts(run: Run, window: ChosenWindow) -> Iterator[tuple[str, str]]:

@@ -12,8 +12,11 @@ from typing import Any
 import pytest
 
 import kernbench as kb
+from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.api.asking import questions
+from kernbench.api.open_runs import OpenRun
 from kernbench.errors import KernBenchError, LaunchError, LimitError, UsageError
+from kernbench.tui.models.run_page import run_page
 
 Cli = Callable[..., Any]
 BENCH = """\
@@ -86,6 +89,10 @@ def test_a_limit(cli: Cli, workdir: Path) -> None:
     assert (shown["status"], shown["verified"]) == ("partial", None)
     assert 400 <= shown["sim_ns"] < 450
     assert kb.open_run("last").id == shown["run_id"]
+    assert shown["problem"] in done.err
+    assert f"{shown['problem']}\n" in cli("show").out
+    page = run_page(OpenRun(kb.open_run("last")), ChosenWindow())
+    assert dict(page.facts)["problem"].startswith(shown["problem"][:40])
     *_, launch = shown["launches"]
     assert launch["unfinished"]
     assert launch["t_done"] == shown["sim_ns"]

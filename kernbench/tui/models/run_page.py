@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +28,8 @@ _RESOURCES = 1000
 """Most that a comparison lists."""
 _FACTS = ("bench", "parameters", "topology", "latency", "verified", "status", "window")
 """What a run's page says above its tabs."""
+_PROBLEM = 200
+"""Characters of what is wrong with it, there."""
 _ROWS = (("transactions", "Transactions", "Txns"), ("operations", "Operations", "Ops"))
 """Tabs with the rows of the trace, which follow its waits: keys, names and short names."""
 
@@ -42,6 +45,7 @@ def run_page(opened: OpenRun, window: ChosenWindow) -> Page:
     run = opened.run
     told = dict(overview.facts(run, window))
     facts = [(name, told[name]) for name in _FACTS if name in told]
+    facts += [("problem", shorten(line, _PROBLEM, placeholder=" ...")) for line in overview.wrong(run)[:1]]
     own = {  # a terminal has room for every wait there was
         "waits": lambda: waits(opened, window),
         "transactions": lambda: transactions(opened, _within(opened, window, "t_submit")),
