@@ -8,6 +8,7 @@ numpy's, in f32, and takes no time. ``device=``, ``requires_grad=`` and ``genera
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from contextvars import ContextVar
 from types import SimpleNamespace
 from typing import Any
@@ -143,7 +144,10 @@ def assert_close(actual: Any, expected: Any, *, atol: float = 1e-5, rtol: float 
 
 testing = SimpleNamespace(assert_close=assert_close)
 cuda = SimpleNamespace(
-    synchronize=lambda *_: _context("cuda").wait_all(), is_available=lambda: True, current_device=lambda: 0
+    synchronize=lambda *_: _context("cuda").wait_all(),
+    is_available=lambda: True,
+    current_device=lambda: 0,
+    device=nullcontext,
 )
 
 

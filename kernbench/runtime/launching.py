@@ -226,7 +226,7 @@ def submit(
             data.races.launch_ended(driver.machine.launches)
             request = driver.follow(request, targets[0][0])
             for tensor in tensors:
-                tensor.not_written_by = made.said
+                tensor.root.not_written_by = made.said
     handle = LaunchHandle(name, targets, request, tensors, driver, call.line, for_pes, follows)
     if program.sent is not None and made is not None:
         program.sent.append((made, handle))
@@ -235,10 +235,10 @@ def submit(
 
 def _follow(running: Sequence[LaunchHandle], tensors: Sequence[Tensor], targets: Collection[Place]) -> None:
     """Wait for launches with the same tensors that are also on other PEs: grids follow each other."""
-    used = {id(tensor) for tensor in tensors}
+    used = {id(tensor.root) for tensor in tensors}
     for handle in list(running):
         elsewhere = not set(handle.targets).issubset(targets)
-        if not handle.done and elsewhere and any(id(tensor) in used for tensor in handle.tensors):
+        if not handle.done and elsewhere and any(id(tensor.root) in used for tensor in handle.tensors):
             handle.wait()
 
 

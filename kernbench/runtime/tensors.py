@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from functools import partialmethod
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -20,7 +21,7 @@ from kernbench.kernels.thread import KernelGreenlet
 from kernbench.replay.numeric import cast
 from kernbench.runtime.driver import shard_ref
 from kernbench.runtime.indexing import Box, box_of, intersect, span
-from kernbench.runtime.placement import TensorShard, distinct
+from kernbench.runtime.placement import TensorShard, check_shape, distinct
 from kernbench.runtime.values import fill, real_numbers
 
 if TYPE_CHECKING:
@@ -37,10 +38,20 @@ _SHOWN = 1000
 INSTEAD = {
     "astype": "use .to(torch.float16)",
     "T": "transpose the array before torch.from_numpy, or swap strides in the kernel",
-    "view": "reshape the array before torch.from_numpy",
-    "reshape": "reshape the array before torch.from_numpy",
 }
 """Attributes of PyTorch's tensors that these have not, and the way it is done here."""
+
+
+class Device(str):
+    """The name of a SIP."""
+
+    type = "cuda"
+    """What PyTorch calls the device that kernels run on."""
+
+    @property
+    def index(self) -> int:  # type: ignore[override]
+        """The number of the SIP."""
+        return int(self.removeprefix("sip:"))
 
 
 class Tensor:
@@ -78,7 +89,11 @@ class Tensor:
         self.not_written_by = ""
         """The last launch with it that was not carried out, of a rank that is like another; else empty."""
         self._kernel_arg: TensorArg | None = None
-        self._release = storage.watch(self, allocation, writes)
+        self._release = self._watched()
+
+    def _watched(self) -> Callable[[], object]:
+        """See to it that the memory is given back; returns what does so."""
+        return self._storage.watch(self, self._allocation, self._writes)
 
     def __getattr__(self, name: str) -> NoReturn:
         raise no_attribute("a tensor", name, dir(self), INSTEAD)
@@ -91,9 +106,12 @@ class Tensor:
         return self.allocation.shards
 
     @property
-    def device(self) -> str:
+    def device(self) -> Device:
         """The first SIP that holds a copy: ``"sip:0"``."""
-        return f"sip:{self.sips[0]}"
+        return Device(f"sip:{self.sips[0]}")
+
+    is_cuda = True
+    """Where kernels run, as on the device of that name."""
 
     @property
     def sips(self) -> tuple[int, ...]:
@@ -134,6 +152,39 @@ class Tensor:
         steps = tuple(math.prod(self.shape[axis + 1 :]) for axis in range(self.ndim))
         return steps if dim is None else steps[dim]
 
+    def size(self, dim: int | None = None) -> int | tuple[int, ...]:
+        """The shape, or its extent along ``dim``."""
+        return self.shape if dim is None else self.shape[dim]
+
+    def dim(self) -> int:
+        """Number of dimensions."""
+        return len(self.shape)
+
+    def view(self, *shape: Any) -> Tensor:
+        """The same memory under another shape; ``-1`` stands for what is left. So does ``reshape``.
+
+        Raises:
+            UsageError: The shape has another number of elements, or the tensor lies on several PEs of a SIP.
+        """
+        listed = list(shape[0] if len(shape) == 1 and isinstance(shape[0], Sequence) else shape)
+        what = f"tensor '{self.name}' of shape {self.shape}: view{tuple(listed)}"
+        if listed.count(-1) == 1:
+            known = -math.prod(listed)
+            listed[listed.index(-1)] = self.numel() // known if known else 0
+        sizes = check_shape(listed, what)
+        if math.prod(sizes) != self.numel():
+            raise UsageError(f"{what} has {math.prod(sizes)} elements, expected {self.numel()}")
+        if any(len(shards) > 1 for shards in self.allocation.copies.values()):
+            raise UsageError(f"{what}: it lies on several PEs; reshape the array before torch.from_numpy")
+        return View(self.root, sizes)
+
+    reshape = view
+
+    @property
+    def root(self) -> Tensor:
+        """The tensor whose memory this is: itself, unless it is a view."""
+        return self
+
     def element_size(self) -> int:
         """Bytes per element."""
         return self.itemsize
@@ -163,9 +214,9 @@ class Tensor:
         return self.shape[0]
 
     def __repr__(self) -> str:
-        state = ", freed" if self._freed else ""
+        state = ", freed" if self.freed else ""
         about = f"'{self.name}', shape={self.shape}, dtype={self.dtype}, sips={list(self.sips)}{state}"
-        values = "" if self._freed or self.numel() > _SHOWN else self._shown()
+        values = "" if self.freed or self.numel() > _SHOWN else self._shown()
         return f"Tensor({values}{about})"
 
     def _shown(self) -> str:
@@ -363,9 +414,10 @@ class Tensor:
         return copies[sip]
 
     def _read(self, box: Box, sip: int | None) -> Array:
-        if self.not_written_by:
+        launch = self.root.not_written_by
+        if launch:
             raise UsageError(
-                f"tensor '{self.name}' has no values to read: {self.not_written_by} was not carried out, as "
+                f"tensor '{self.name}' has no values to read: {launch} was not carried out, as "
                 "its rank is like rank 0; read rank 0's, or run with --exact (exact=True)"
             )
         shards = distinct(self.copy_of(sip))
@@ -375,6 +427,61 @@ class Tensor:
             [span(shard_ref(shard), shard.shape, part, self.itemsize) for shard, part in parts]
         )
         return self._storage.peek(parts, box, self.dtype, f"tensor '{self.name}'")
+
+
+class View(Tensor):
+    """The memory of a tensor under another shape. It keeps that tensor, and is freed with it."""
+
+    def __init__(self, root: Tensor, shape: tuple[int, ...]) -> None:
+        self._root = root
+        index = tuple(slice(0, n) for n in shape)
+        copies = {
+            sip: tuple([replace(shard, shape=shape, index=index) for shard in shards])
+            for sip, shards in root.allocation.copies.items()
+        }
+        lies = replace(root.allocation, copies=copies)
+        again, rename = root._again, root._rename
+        super().__init__(
+            root.name, shape, root.dtype, lies, root._storage, root._writes, again, rename, root.idle
+        )
+
+    def _watched(self) -> Callable[[], object]:
+        return self._root.free
+
+    @property
+    def root(self) -> Tensor:
+        """The tensor whose memory this is."""
+        return self._root
+
+    @property
+    def freed(self) -> bool:
+        """True once the memory of the tensor is given back."""
+        return self._root.freed
+
+    def free(self) -> None:
+        """Give the memory of the tensor back, as its own ``free`` does."""
+        self._root.free()
+
+    @property
+    def allocation(self) -> Allocation:
+        """The tensor's memory; :class:`UsageError` once it is freed."""
+        if self._root.freed:
+            return self._root.allocation  # which says what is wrong
+        return self._allocation
+
+    def like(self, dtype: str | None = None, sips: tuple[int, ...] = ()) -> Tensor:
+        """A tensor whose memory holds nothing yet, of this shape and type, placed alike."""
+        return self._root.like(dtype, sips).view(self.shape)
+
+    @property
+    def takes_name(self) -> bool:
+        """Whether neither the program nor a launch has given the tensor a name."""
+        return self._root.takes_name
+
+    def take_name(self, argument: str) -> None:
+        """Have the tensor be called what a kernel calls it, unless it has a name."""
+        self._root.take_name(argument)
+        self.name, self._kernel_arg = self._root.name, None
 
 
 def _of_host(name: str) -> Callable[[Tensor, Any], Any]:

@@ -62,9 +62,42 @@ def test_every_block_runs_once_whatever_the_number_of_pes() -> None:
 def test_tensors_have_what_wrappers_of_kernels_ask_for() -> None:
     def program(torch: Any) -> Any:
         x = torch.zeros(2, 3, 4)
+        assert (x.device, x.device.type, x.device.index) == ("sip:0", "cuda", 0)
         return x.stride(), x.stride(0), x.stride(-1), x.element_size(), x.is_contiguous(), x.numel()
 
     assert on_machine(program) == ((12, 4, 1), 12, 1, 2, True, 24)
+
+
+def test_a_view_is_the_memory_of_its_tensor_under_another_shape() -> None:
+    def program(torch: Any) -> None:
+        x = torch.from_numpy(np.arange(24, dtype=np.float32).reshape(2, 3, 4), name="x")
+        rows = x.view(-1, 4)
+        assert (rows.shape, rows.size(0), rows.dim(), rows.stride()) == ((6, 4), 6, 2, (4, 1))
+        out = torch.empty(24, dtype="f32").reshape((4, 6))
+        doubled[(3,)](rows, out, 24, B=8)
+        assert (out.view(24).numpy() == np.arange(24) * 2 + 3).all()
+        rows[1, 2] = 50.0
+        assert x.numpy()[0, 1, 2] == 50
+        assert rows.like().shape == rows.view(2, 12).view(6, 4).shape == (6, 4)
+        with pytest.raises(
+            UsageError, match=r"'x' of shape \(2, 3, 4\): view\(5, -1\) has 20 elements, expect"
+        ):
+            x.view(5, -1)
+        kept = torch.zeros(8, dtype="f32").view(2, 4)  # which keeps its tensor
+        again = torch.zeros(8, dtype="f32")
+        again.fill(3)
+        assert not kept.numpy().any()
+        x.free()
+        assert rows.freed
+        with pytest.raises(UsageError, match=r"tensor 'x' was freed"):
+            rows.numpy()
+
+    on_machine(program)
+
+
+def test_a_view_of_a_tensor_on_several_pes_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"view\(4, -1\): it lies on several PEs; reshape the array before"):
+        on_machine(lambda torch: torch.zeros(16, 2, dp=DPPolicy("row_wise", "row_wise")).view(4, -1))
 
 
 def test_a_grid_may_be_worked_out_from_the_arguments_and_parameters_too() -> None:
