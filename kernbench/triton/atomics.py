@@ -55,7 +55,7 @@ class AtomicCalls(TritonMemory):
         dtype = ptr.base.dtype
         if not what.runs:
             return self.constant(np.zeros(shape, dtypes.dtype(dtype).numpy), dtype)
-        values = [self._written("val", value, shape, dtype) for value in given]
+        values = [self._fitted("val", value, shape, dtype) for value in given]
         everything = np.arange(what.elements)
         chosen = everything if what.chosen is None else what.chosen
         places = everything if what.places is None else what.places

@@ -114,7 +114,7 @@ class TritonMemory(Operands):
         if not what.runs:
             return
         dtype = ptr.base.dtype
-        handle = self._written("value", value, shape, dtype)
+        handle = self._fitted("value", value, shape, dtype)
         output = Operand(shape, dtype, address=what.runs[0][0])
         params: dict[str, Any] = {}
         if what.last is not None:
@@ -123,7 +123,7 @@ class TritonMemory(Operands):
         op = self._op(self._next_op_id(), "memory", "dma_write", (handle.operand(),), output, params, size)
         self._send(Store(op, what.runs))
 
-    def _written(self, argument: str, value: Any, shape: tuple[int, ...], dtype: str) -> TensorHandle:
+    def _fitted(self, argument: str, value: Any, shape: tuple[int, ...], dtype: str) -> TensorHandle:
         """What is written to a block of ``shape``: ``value``, in its type and as large."""
         if arguments.is_scalar(value):
             return Language.full(self, shape, arguments.scalar(argument, value), dtype)
