@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbench.analysis.time_window import Floats, Window
+from kernbench.analysis.trace_tables import Ints
 
-Ints = NDArray[np.int64]
 _MORE = 1e-9
 """What a rate exceeds 1 by for rounding alone."""
 _POINT = 1e-9

@@ -9,16 +9,14 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernbench.analysis.asked_run import AskedRun
 from kernbench.analysis.sought import Answers
-from kernbench.analysis.trace_tables import Texts
+from kernbench.analysis.trace_tables import Ints, Texts
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Ints = NDArray[np.int64]
 Overlap = tuple[float, int, int, float]
 """Begin (ns), first transaction, second transaction, length (ns)."""
 

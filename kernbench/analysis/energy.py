@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernbench.analysis.energy_charges import CAUSES, ChargedMachine, Charges, Ints, charges, in_fj
+from kernbench.analysis.energy_charges import CAUSES, ChargedMachine, Charges, charges, in_fj
 from kernbench.analysis.energy_repeats import times_of, with_followers
+from kernbench.analysis.trace_tables import Ints
 from kernbench.pgraph import RunRecord, TopologyRecord
 from kernbench.topology.energy import Figures, figures_of
 

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from kernbench.analysis.trace_tables import RowsOf, Texts, rows_of
+from kernbench.analysis.trace_tables import Ints, RowsOf, Texts, rows_of
 from kernbench.dtypes import DTYPES, SIZES
 from kernbench.errors import UsageError
 from kernbench.kinds import LINK_KINDS
@@ -26,7 +26,6 @@ from kernbench.pgraph import TopologyRecord, further_link_properties
 from kernbench.program.math_rates import MathRates, passes_of
 from kernbench.topology.energy import Figures
 
-Ints = NDArray[np.int64]
 Times = Callable[[Ints, NDArray[np.float64]], Ints]
 """How often what belongs to launches, or to none, happens, and when it is in the trace."""
 FJ_PER_PJ = 1000.0

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from kernbench.analysis.accounted import repeated
-from kernbench.analysis.energy_charges import ChargedMachine, Charges, Ints
+from kernbench.analysis.energy_charges import ChargedMachine, Charges
 from kernbench.analysis.time_window import Floats
+from kernbench.analysis.trace_tables import Ints
 from kernbench.pgraph import TopologyRecord
 from kernbench.topology.packages import partners
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernbench.analysis.trace_tables import RowsOf
 from kernbench.pgraph import RunRecord
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-Ints = NDArray[np.int64]
 
 
 def followed_tables(run: RunRecord) -> dict[str, pa.Table]:

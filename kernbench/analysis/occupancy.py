@@ -19,10 +19,9 @@ from numpy.typing import NDArray
 
 from kernbench.analysis.beyond import Beyond
 from kernbench.analysis.time_window import Floats, Window
-from kernbench.analysis.trace_tables import Texts
+from kernbench.analysis.trace_tables import Ints, Texts
 from kernbench.kinds import COMPONENT_KINDS, LINK_KINDS
 
-Ints = NDArray[np.int64]
 Use = Mapping[str, NDArray[Any]]
 
 
@@ -100,8 +99,13 @@ def has_times(kind: str) -> bool:
 
 def covered_ns(start: Floats, end: Floats, window: Window) -> float:
     """ns of the window that intervals at one place cover."""
-    _, start, end = unite(np.zeros(len(start), np.int64), start, end)
+    start, end = united(start, end)
     return float(np.sum(window.covered(end) - window.covered(start)))
+
+
+def united(start: Floats, end: Floats) -> tuple[Floats, Floats]:
+    """As :func:`unite`, of intervals at one place."""
+    return unite(np.zeros(len(start), np.int64), start, end)[1:]
 
 
 def _within(window: Window, count: int, where: Ints, start: Floats, end: Floats) -> Floats:

@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 
 from kernbench.analysis.occupancy import has_times
 from kernbench.analysis.time_window import Floats
-from kernbench.analysis.trace_tables import rows_of
+from kernbench.analysis.trace_tables import Ints, rows_of
 from kernbench.analysis.window_use import Usage
 from kernbench.pgraph import RunRecord
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Ints = NDArray[np.int64]
 COMPUTING = ("pe_gemm", "pe_math")
 ENGINES = ("pe_dma", "pe_fetch_store", *COMPUTING)
 """Kinds of the engines of a PE: it is idle while none of them has an operation under way."""

@@ -8,15 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from kernbench.analysis.time_lines import OF_HOST
-from kernbench.analysis.time_window import Window
+from kernbench.analysis.time_window import Floats, Window
 from kernbench.analysis.trace_tables import Texts
 from kernbench.dtypes import dtype as dtype_named
 from kernbench.kinds import COMPONENT_KINDS
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

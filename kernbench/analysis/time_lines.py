@@ -16,11 +16,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from kernbench.analysis.time_window import Window
+from kernbench.analysis.time_window import Floats, Window
 from kernbench.analysis.trace_tables import Ints, RowsOf, Texts
 from kernbench.topology.nodes import HOST_CPU
-
-Floats = NDArray[np.float64]
 
 OF_HOST = ("", HOST_CPU)
 """Places of operations that are not of a PE."""

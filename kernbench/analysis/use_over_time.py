@@ -6,13 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from kernbench.analysis.busy_course import Course
-from kernbench.analysis.time_window import Window
+from kernbench.analysis.time_window import Floats, Window
 from kernbench.analysis.window_use import Usage
-
-Floats = NDArray[np.float64]
 
 
 def use_over_time(

@@ -14,15 +14,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from kernbench.analysis.occupancy import unite
 from kernbench.analysis.path_steps import CriticalPath
 from kernbench.analysis.time_window import Floats
-from kernbench.analysis.trace_tables import rows_of
+from kernbench.analysis.trace_tables import Ints, rows_of
 from kernbench.kinds import COMPONENT_KINDS
 
-Ints = NDArray[np.int64]
 _COMPUTING = ("pe_gemm", "pe_math")
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from kernbench.analysis.beyond import COUNTED, Beyond
 from kernbench.analysis.busy_course import Course, course_of
-from kernbench.analysis.occupancy import unite, with_occupancy
+from kernbench.analysis.occupancy import unite, united, with_occupancy
 from kernbench.analysis.time_window import Floats, Window
 from kernbench.analysis.trace_tables import rows_of
 from kernbench.kinds import COMPONENT_KINDS
@@ -252,7 +252,7 @@ def stands_for(number: int, name: str, kinds: NDArray[Any], index: Mapping[str, 
 def _during_launches(tables: Mapping[str, pa.Table], there: NDArray[np.bool_]) -> tuple[Any, ...]:
     """Place, weight, begin and end of what is ``there``, if it works evenly while any launch is under way."""
     begin, end = (tables["Launch"][name].to_numpy() for name in ("t_start", "t_done"))
-    _, begin, end = unite(np.zeros(len(begin), np.int64), begin, end)
+    begin, end = united(begin, end)
     where = np.repeat(np.flatnonzero(there), len(begin))
     begin, end = (np.tile(times, int(there.sum())) for times in (begin, end))
     return where, end - begin, begin, end

@@ -27,8 +27,6 @@ BINS = 48
 """Intervals that the slider steps through."""
 _BUSIEST = 5
 
-Floats = NDArray[np.float64]
-
 
 def machine(graph: PropertyGraph, view: str, of: str | None = None) -> dict[str, Any]:
     """A view's geometry in points, with its texts, colours and legend; see :class:`~...views.model.View`.

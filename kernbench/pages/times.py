@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from kernbench.report.timeline.model import CATEGORIES, WAITING, Floats, TimelineContent, TimelineRow, merge
+from kernbench.analysis.occupancy import united
+from kernbench.analysis.time_window import Floats
+from kernbench.report.timeline.model import CATEGORIES, WAITING, TimelineContent, TimelineRow
 
 Order = dict[str, int]
 
@@ -90,7 +92,7 @@ def _row(row: TimelineRow, shortest: float, texts: Order) -> dict[str, Any]:
     order = np.argsort(begin, kind="stable")
     first, count = first[order], count[order]
     one = count == 1
-    waits = np.column_stack(merge(row.wait_begin, row.wait_end)).ravel()
+    waits = np.column_stack(united(row.wait_begin, row.wait_end)).ravel()
     return {
         "place": row.place,
         "label": row.label,

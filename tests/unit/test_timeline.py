@@ -13,11 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kernbench as kb
+from kernbench.analysis.occupancy import united
 from kernbench.analysis.time_lines import lanes
 from kernbench.api.pictures import diagram_frames
 from kernbench.api.stores import borrowed
 from kernbench.errors import UsageError
-from kernbench.report.timeline.model import merge, shares, ticks
+from kernbench.report.timeline.model import shares, ticks
 
 SMALL = {"system.sips": 1, "sip.cube_mesh.w": 2, "sip.cube_mesh.h": 1}
 SVG = "{http://www.w3.org/2000/svg}"
@@ -152,12 +153,12 @@ def test_a_lane_is_free_where_its_bar_ends() -> None:
 
 def test_stretches_that_touch_are_one() -> None:
     begin, end = np.array([0.0, 2.0, 5.0]), np.array([2.0, 4.0, 6.0])
-    assert [column.tolist() for column in merge(begin, end)] == [[0.0, 5.0], [4.0, 6.0]]
+    assert [column.tolist() for column in united(begin, end)] == [[0.0, 5.0], [4.0, 6.0]]
 
 
 def test_shares_count_overlaps_once() -> None:
     begin, end = np.array([0.0, 1.0, 6.0]), np.array([2.0, 3.0, 8.0])
-    assert [list(column) for column in merge(begin, end)] == [[0.0, 6.0], [3.0, 8.0]]
+    assert [list(column) for column in united(begin, end)] == [[0.0, 6.0], [3.0, 8.0]]
     assert shares(begin, end, np.array([0.0, 2.0, 4.0, 7.0, 10.0])).tolist() == pytest.approx(
         [1, 0.5, 1 / 3, 1 / 3]
     )

@@ -6,13 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernbench.analysis.occupancy import united
+from kernbench.analysis.time_window import Floats, Window
 from kernbench.analysis.trace_tables import Ints
 from kernbench.kinds.links import BLUE, GREEN, SKY, YELLOW
 from kernbench.report.colours import CAUSES
-
-Floats = NDArray[np.float64]
 
 CATEGORIES = {
     "launch": ("#9aa5b1", "launch"),
@@ -143,25 +142,8 @@ def _row(row: TimelineRow) -> dict[str, Any]:
 
 def shares(begin: Floats, end: Floats, edges: Floats) -> Floats:
     """The share of each interval between ``edges`` that lies within one interval or more."""
-    begin, end = merge(begin, end)
-    if not len(begin):
-        return np.zeros(len(edges) - 1)
-    times = np.column_stack([begin, end]).ravel()
-    lengths = np.diff(times)
-    lengths[1::2] = 0.0
-    covered = np.interp(edges, times, np.concatenate([[0.0], np.cumsum(lengths)]))
-    return np.asarray(np.diff(covered) / np.diff(edges))
-
-
-def merge(begin: Floats, end: Floats) -> tuple[Floats, Floats]:
-    """The intervals, those that touch or overlap joined, in order."""
-    order = np.argsort(begin, kind="stable")
-    begin, end = begin[order], np.maximum.accumulate(end[order])
-    if not len(begin):
-        return begin, end
-    first = np.concatenate([[True], begin[1:] > end[:-1]])
-    last = np.concatenate([first[1:], [True]])
-    return begin[first], end[last]
+    spans = zip(*(times.tolist() for times in united(begin, end)), strict=True)
+    return np.asarray(np.diff(Window("", tuple(spans)).covered(edges)) / np.diff(edges))
 
 
 def ticks(ns: float, most: int) -> list[float]:

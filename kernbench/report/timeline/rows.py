@@ -15,10 +15,10 @@ from kernbench.analysis.accounted import Repeated, repeated
 from kernbench.analysis.chosen_window import ALL
 from kernbench.analysis.occupancy import covered_ns, has_times, occupied_ns
 from kernbench.analysis.time_lines import OF_HOST, Lines, natural
-from kernbench.analysis.time_window import Window, select
+from kernbench.analysis.time_window import Floats, Window, select
 from kernbench.analysis.trace_tables import Ints, Texts
 from kernbench.report.timeline.line import TimeLine
-from kernbench.report.timeline.model import NAMES, Floats, RowGroup, TimelineRow
+from kernbench.report.timeline.model import NAMES, RowGroup, TimelineRow
 
 _ENGINES = {
     "pe_gemm": "gemm", "pe_math": "math", "pe_fetch_store": "move", "pe_scheduler": "composite",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.sax.saxutils import escape, quoteattr
 
+from kernbench.analysis.occupancy import united
 from kernbench.report.colours import INK, PAPER
 from kernbench.report.timeline.model import (
     CATEGORIES,
@@ -12,7 +13,6 @@ from kernbench.report.timeline.model import (
     WAITING,
     TimelineContent,
     TimelineRow,
-    merge,
     ticks,
 )
 from kernbench.report.views.text import LINE, SIZE, width
@@ -102,7 +102,7 @@ def _bars(line: TimelineContent, row: TimelineRow, left: float, y: float) -> Ite
         open_bars[key] = [x, x + wide, 1, wide]
     for key, known in open_bars.items():
         yield _together(known, key, y, high)
-    for begin, end in zip(*(times.tolist() for times in merge(row.wait_begin, row.wait_end)), strict=True):
+    for begin, end in zip(*(times.tolist() for times in united(row.wait_begin, row.wait_end)), strict=True):
         if (end - begin) * scale >= 0.05:
             tip = f"waiting from {begin:g} to {end:g} ns"
             x, wide = _n(left + begin * scale), _n((end - begin) * scale)

@@ -11,18 +11,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.analysis.occupancy import has_times
+from kernbench.analysis.time_window import Floats
 from kernbench.api.open_runs import OpenRun
 from kernbench.api.summary import ALL, busiest
 from kernbench.report.timeline.model import shares
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-Floats = NDArray[np.float64]
 
 SHOWN = ("all", "components", "links")
 """The choices of tracks."""
