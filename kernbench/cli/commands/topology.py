@@ -20,6 +20,7 @@ from kernbench.cli import completion, options
 from kernbench.cli.group import Command, Entry, LazyGroup
 from kernbench.cli.output import emit, format_option, number, print_table, say
 from kernbench.pgraph import PropertyGraph
+from kernbench.topology import kernel_parts
 from kernbench.topology.reach import unreached
 
 _HERE = "kernbench.cli.commands"
@@ -46,7 +47,8 @@ def check(file: str, topo: dict[str, str], components: str | None, fmt: str) -> 
     """Check whether FILE is a valid topology: a path, or the name of a shipped one.
 
     Each mistake is listed with its line in FILE, its key and what was expected. Routes that can deadlock
-    with finite link buffers are errors too. Parts that no message can reach are warnings.
+    with finite link buffers are errors too. Parts that no message can reach, and PEs on which no kernel can
+    run, are warnings.
     """
     graph = kb.load_topology(options.topology_file(file), topo, components)
     check_routes(graph)
@@ -57,7 +59,7 @@ def check(file: str, topo: dict[str, str], components: str | None, fmt: str) -> 
         "links": sum(1 for _ in graph.edges("LINK")),
         "overrides": len(topology_overrides(graph)),
     }
-    found = unreached(graph)
+    found = unreached(graph) + kernel_parts.missing(graph)
     if fmt == "table":
         counted = f"{facts['components']} components, {facts['links']} links"
         if facts["overrides"]:
