@@ -12,17 +12,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kernbench.collectives import steps
-from kernbench.collectives.algorithm import Algorithm, Call
-from kernbench.collectives.algorithms.pairs import distances, powers
+from kernbench.collectives.algorithm import Algorithm
+from kernbench.collectives.algorithms.pairs import arguments, distances, powers
 from kernbench.collectives.algorithms.ring import chunks_of
 from kernbench.collectives.steps import Limits
 
 if TYPE_CHECKING:
     from kernbench.kernels import Pointer
-
-
-def _arguments(call: Call) -> tuple[Any, ...]:
-    return f"{call.tag}to_", call.rank, call.size, call.limits
 
 
 def _kernel(to: str, rank: int, size: int, limits: Limits, own: Pointer, *outputs: Pointer, tl: Any) -> None:
@@ -36,4 +32,4 @@ def _kernel(to: str, rank: int, size: int, limits: Limits, own: Pointer, *output
         steps.swap(tl, f"{to}{(rank - have) % size}", sent, f"{to}{(rank + have) % size}", taken, limits)
 
 
-ALGORITHMS = (Algorithm("all_gather", _kernel, powers, _arguments),)
+ALGORITHMS = (Algorithm("all_gather", _kernel, powers, arguments),)

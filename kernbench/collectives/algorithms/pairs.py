@@ -43,7 +43,8 @@ def powers(call: Call) -> Neighbours:
     return pairs(call, [(a, (a + d) % n) for a in range(n) for d in distances(n)])
 
 
-def _arguments(call: Call) -> tuple[Any, ...]:
+def arguments(call: Call) -> tuple[Any, ...]:
+    """Of kernels whose queues lead to the ranks that they name."""
     return f"{call.tag}to_", call.rank, call.size, call.limits
 
 
@@ -77,7 +78,7 @@ def _barrier(to: str, rank: int, size: int, limits: Limits, x: Pointer, tl: Any)
 
 
 ALGORITHMS = (
-    Algorithm("all_to_all", _all_to_all, _everyone, _arguments),
+    Algorithm("all_to_all", _all_to_all, _everyone, arguments),
     Algorithm("send", _send, lambda call: pairs(call, [(call.rank, call.root)]), _send_arguments),
-    Algorithm("barrier", _barrier, powers, _arguments),
+    Algorithm("barrier", _barrier, powers, arguments),
 )
