@@ -35,21 +35,26 @@ def _unit(word: np.ndarray[Any, np.dtype[np.uint32]]) -> np.ndarray[Any, np.dtyp
     return np.where(signed < 0, -signed - 1, signed).astype(np.float32) * _TO_UNIT
 
 
-def _normal(words: list[np.ndarray[Any, np.dtype[np.uint32]]]) -> np.ndarray[Any, Any]:
-    """Box and Muller's, of two uniform numbers."""
-    one, two = np.maximum(np.float32(1e-7), _unit(words[0])), _unit(words[1])
-    return np.asarray(
-        np.sqrt(np.float32(-2) * np.log(one)) * np.cos(np.float32(6.283185307179586) * two), np.float32
-    )
+def _normals(words: list[np.ndarray[Any, np.dtype[np.uint32]]]) -> list[np.ndarray[Any, Any]]:
+    """Box and Muller's, of each pair of uniform numbers."""
+    made = []
+    for first in range(0, len(words), 2):
+        one, two = np.maximum(np.float32(1e-7), _unit(words[first])), _unit(words[first + 1])
+        size, turn = np.sqrt(np.float32(-2) * np.log(one)), np.float32(6.283185307179586) * two
+        made += [np.asarray(size * wave(turn), np.float32) for wave in (np.cos, np.sin)]
+    return made
 
 
 def _of(name: str, dtype: str, how: Callable[[Any], Any], meaning: str) -> Callable[..., Any]:
+    four = name.endswith("4x")
+
     def call(seed: Any, offset: Any, n_rounds: int = 10) -> Any:
         known, at = data_of(seed), data_of(offset)
         if known is None or at is None:
             raise KernelError(f"tl.{name}: seed and offset must be known: integers, and blocks of tl.arange")
         values = how(philox(int(known), np.atleast_1d(at), int(n_rounds)))
-        return current(name).constant(np.asarray(values), dtype)
+        made = [current(name).constant(np.asarray(one), dtype) for one in (values if four else [values])]
+        return tuple(made) if four else made[0]
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"{meaning} A block of the shape of ``offset``; no time passes."
@@ -58,7 +63,12 @@ def _of(name: str, dtype: str, how: Callable[[Any], Any], meaning: str) -> Calla
 
 BY_NAME = {
     "rand": _of("rand", "f32", lambda words: _unit(words[0]), "Uniform numbers in [0, 1)."),
-    "randn": _of("randn", "f32", _normal, "Numbers of a normal distribution."),
+    "randn": _of("randn", "f32", lambda words: _normals(words[:2])[0], "Numbers of a normal distribution."),
     "randint": _of("randint", "i32", lambda words: words[0].view(np.int32), "Integers of 32 bits."),
+    "rand4x": _of("rand4x", "f32", lambda words: [_unit(one) for one in words], "Four uniform numbers each."),
+    "randn4x": _of("randn4x", "f32", _normals, "Four normal numbers each."),
+    "randint4x": _of(
+        "randint4x", "i32", lambda words: [one.view(np.int32) for one in words], "Four integers each."
+    ),
 }
 """The calls."""

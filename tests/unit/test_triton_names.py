@@ -58,6 +58,13 @@ def test_parts_of_the_language_name_what_they_have() -> None:
         tl.extra.cuda.libdevice.tanhf  # noqa: B018
 
 
+def test_hints_to_launches_of_cuda_are_without_effect_and_other_names_are_errors() -> None:
+    tl.extra.cuda.gdc_wait()
+    tl.extra.cuda.gdc_launch_dependents()
+    with pytest.raises(KernelError, match=r"tl\.extra\.cuda\.globaltimer is not here"):
+        tl.extra.cuda.globaltimer  # noqa: B018
+
+
 def test_no_name_is_both_here_and_elsewhere_nor_unknown_to_triton() -> None:
     assert not {*CALLS, *HINTS} & {*ELSEWHERE}
     assert {*CALLS, *HINTS, *ELSEWHERE} <= {*NAMES}

@@ -119,6 +119,24 @@ def test_random_numbers_are_those_of_philox() -> None:
     assert (of(body) == numbers).all()
 
 
+@pytest.mark.parametrize("name", ["rand", "randn"])
+def test_four_random_numbers_of_an_offset_begin_with_the_one(name: str) -> None:
+    @triton.jit
+    def kernel(out, N: tl.constexpr):
+        at = tl.arange(0, N)
+        tl.store(out + at, getattr(tl, name)(42, at))
+        for place, numbers in enumerate(getattr(tl, f"{name}4x")(42, at)):
+            tl.store(out + (place + 1) * N + at, numbers)
+
+    out = np.zeros((5, 1024), np.float32)
+    interpret(kernel[(1,)], out, N=1024)
+    assert (out[0] == out[1]).all()
+    mean, deviation = (0.5, 12**-0.5) if name == "rand" else (0.0, 1.0)
+    assert np.abs(out[1:].mean(1) - mean).max() < 0.1
+    assert np.abs(out[1:].std(1) - deviation).max() < 0.1
+    assert np.abs(np.corrcoef(out[1:]) - np.eye(4)).max() < 0.1
+
+
 @pytest.mark.parametrize(
     ("body", "message"),
     [
