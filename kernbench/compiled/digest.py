@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-CONTAINERS = ("queue", "holding", "columns")
+CONTAINERS = ("queue", "columns")
 """Modules of ``kernbench.sim`` in two forms: ``.pyx`` is compiled, ``.py`` runs where nothing is."""
 
 RULES = (
-    "occupancy", "server", "transaction", "node", "clock", "inputs", "port",
+    "holding", "occupancy", "server", "transaction", "node", "clock", "inputs", "port",
     "fabric", "rows", "ledger",
     "fifo_monitor",
 )  # fmt: skip

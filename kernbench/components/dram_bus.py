@@ -53,7 +53,7 @@ class BusLog(OccupancyLog):
         found = self.found
         own = self.own_ns - (self.total - self.sums[self.gone + cut])
         for k in range(n):
-            own += found.ns[k]
+            own += found.ns.at[k]
         low = 0
         high = cut
         while low < high:  # the oldest run that had not ended by then
@@ -72,9 +72,9 @@ class BusLog(OccupancyLog):
             first += 1
         if rest > 1e-9 and first < cut:
             found.holder[n] = runs.holder(first)
-            found.ns[n] = rest
-            found.t_from[n] = begun
-            found.t_to[n] = middle
+            found.ns.at[n] = rest
+            found.t_from.at[n] = begun
+            found.t_to.at[n] = middle
             found.holders[n] = cut - low
             n += 1
         return n

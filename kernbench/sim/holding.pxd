@@ -1,52 +1,61 @@
-cdef struct Run:
-    double since
-    double end
+from kernbench.sim.columns cimport Doubles
 
-cdef struct Share:
-    void* holder       # a run's holder, which the list of holders keeps alive; NULL where the place is empty
-    double ns
-    Py_ssize_t runs
-    Py_ssize_t walked  # scratch
+cimport cython
 
+cdef double _INFINITY
+
+@cython.final
 cdef class Runs:
-    cdef Run* runs
+    cdef Doubles times
     cdef list holders
     cdef Py_ssize_t head, room
     cdef readonly Py_ssize_t count
+
     cpdef int add(self, double since, double end, object holder) except -1
+    @cython.locals(times=Doubles, i=Py_ssize_t, room=Py_ssize_t)
+    cdef int grow(self) except -1
     cpdef double since(self, Py_ssize_t i) except? -1.0
     cpdef double end(self, Py_ssize_t i) except? -1.0
     cpdef object holder(self, Py_ssize_t i)
     cpdef int drop_oldest(self) except -1
     cpdef int clear(self) except -1
-    cdef int grow(self) except -1
 
+@cython.final
+cdef class Share:
+    cdef double ns
+    cdef Py_ssize_t runs, walked
+
+@cython.final
 cdef class HolderShares:
-    cdef Share* shares
-    cdef Py_ssize_t places
-    cdef readonly Py_ssize_t count
-    cdef Py_ssize_t place_of(self, void* holder) noexcept
-    cdef Share* find(self, object holder) noexcept
-    cdef int grow(self) except -1
-    cdef int remove(self, Share* share) noexcept
-    cpdef int add(self, object holder, double ns) except -1
-    cpdef int take(self, object holder, double ns) except -1
-    cpdef bint has(self, object holder)
-    cpdef double ns(self, object holder) except? -1.0
-    cpdef int walk(self, object holder) except -1
-    cpdef bint walked(self, object holder)
-    cpdef int clear(self) except -1
+    cdef dict shares
 
+    @cython.locals(share=Share)
+    cdef int add(self, object holder, double ns) except -1
+    @cython.locals(share=Share)
+    cdef int take(self, object holder, double ns) except -1
+    cdef bint has(self, object holder) except -1
+    @cython.locals(share=Share)
+    cdef double ns(self, object holder) except? -1.0
+    @cython.locals(share=Share)
+    cdef int walk(self, object holder) except -1
+    @cython.locals(share=Share)
+    cdef bint walked(self, object holder) except -1
+    cdef int clear(self) except -1
+
+@cython.final
 cdef class Departures:
-    cdef double* ends
-    cdef Py_ssize_t count, room
+    cdef Doubles ends
+    cdef Py_ssize_t gone_by, count, room
+
+    @cython.locals(ends=Doubles, at=Py_ssize_t)
     cpdef int add(self, double time) except -1
+    @cython.locals(ends=Doubles, left=Py_ssize_t, at=Py_ssize_t)
+    cdef int make_room(self) except -1
+    @cython.locals(before=Py_ssize_t)
     cpdef int gone(self, double time) except -1
     cpdef double first(self) except? -1.0
 
+@cython.final
 cdef class HeldTimes:
-    cdef list holder
-    cdef double ns[16]
-    cdef double t_from[16]
-    cdef double t_to[16]
-    cdef long long holders[16]
+    cdef list holder, holders
+    cdef Doubles ns, t_from, t_to

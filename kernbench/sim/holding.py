@@ -1,143 +1,193 @@
 """What a server remembers of those that held it.
 
-Containers in two forms: these, and compiled ones (``holding.pyx``). Most servers never have two at a time, so
-all of them begin empty and small: a machine has tens of thousands. What is asked of them, and why they keep
-no more, says :mod:`kernbench.sim.occupancy`.
+Most servers never have two at a time, so all of them begin empty and small: a machine has tens of thousands.
+What is asked of them, and why they keep no more, says :mod:`kernbench.sim.occupancy`.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from heapq import heappop, heappush
-from math import inf
 from typing import Any
+
+from kernbench.sim.columns import Doubles
+
+_INFINITY = float("inf")
 
 
 class Runs:
-    """Intervals in which a server had one holder, oldest first."""
-
-    __slots__ = ("_runs",)
+    """Intervals in which a server had one holder, oldest first: a ring of ``room`` places."""
 
     def __init__(self) -> None:
-        self._runs: deque[tuple[float, float, Any]] = deque()
-
-    @property
-    def count(self) -> int:
+        self.count = 0
         """Number of runs."""
-        return len(self._runs)
+        self.head = 0
+        self.room = 0
+        self.times: Any = None
+        """When each run began and ended."""
+        self.holders: list[Any] = []
 
     def add(self, since: float, end: float, holder: Any) -> None:
         """Add a run after all others."""
-        self._runs.append((since, end, holder))
+        if self.count == self.room:
+            self.grow()
+        at = (self.head + self.count) & (self.room - 1)
+        self.times.at[2 * at] = since
+        self.times.at[2 * at + 1] = end
+        self.holders[at] = holder
+        self.count += 1
+
+    def grow(self) -> None:
+        """Make room for twice as many."""
+        room = 2 * self.room if self.room else 4
+        times = Doubles().sized(2 * room)
+        holders: list[Any] = [None] * room
+        for i in range(self.count):
+            times.at[2 * i] = self.since(i)
+            times.at[2 * i + 1] = self.end(i)
+            holders[i] = self.holder(i)
+        self.times = times
+        self.holders = holders
+        self.head = 0
+        self.room = room
 
     def since(self, i: int) -> float:
         """When run ``i`` began, counted from the oldest."""
-        return self._runs[i][0]
+        return self.times.at[2 * ((self.head + i) & (self.room - 1))]  # type: ignore[no-any-return]
 
     def end(self, i: int) -> float:
         """When run ``i`` ended."""
-        return self._runs[i][1]
+        return self.times.at[2 * ((self.head + i) & (self.room - 1)) + 1]  # type: ignore[no-any-return]
 
     def holder(self, i: int) -> Any:
         """The holder of run ``i``."""
-        return self._runs[i][2]
+        return self.holders[(self.head + i) & (self.room - 1)]
 
     def drop_oldest(self) -> None:
         """Drop the oldest run. There must be one."""
-        self._runs.popleft()
+        self.holders[self.head] = None
+        self.head = (self.head + 1) & (self.room - 1)
+        self.count -= 1
 
     def clear(self) -> None:
         """Drop all of them."""
-        self._runs.clear()
+        while self.count:
+            self.drop_oldest()
+
+
+class Share:
+    """How long one holder held a server, and in how many runs, of which ``walked`` have been looked at."""
+
+    def __init__(self) -> None:
+        self.ns = 0.0
+        self.runs = 0
+        self.walked = 0
 
 
 class HolderShares:
     """For each holder, by identity: how long it held the server in total, and in how many runs."""
 
-    __slots__ = ("_shares",)
-
     def __init__(self) -> None:
-        self._shares: dict[Any, list[Any]] = {}
+        self.shares: dict[Any, Share] = {}
 
     @property
     def count(self) -> int:
         """Number of holders."""
-        return len(self._shares)
+        return len(self.shares)
 
     def add(self, holder: Any, ns: float) -> None:
         """Count one more run of ``holder``."""
-        share = self._shares.get(holder)
+        share = self.shares.get(holder)
         if share is None:
-            self._shares[holder] = [ns, 1, 0]
-        else:
-            share[0] += ns
-            share[1] += 1
+            share = self.shares[holder] = Share()
+        share.ns += ns
+        share.runs += 1
 
     def take(self, holder: Any, ns: float) -> None:
         """Count one run less; a holder without runs is dropped."""
-        share = self._shares[holder]
-        share[0] -= ns
-        share[1] -= 1
-        if not share[1]:
-            del self._shares[holder]
+        share = self.shares[holder]
+        share.ns -= ns
+        share.runs -= 1
+        if not share.runs:
+            del self.shares[holder]
 
     def has(self, holder: Any) -> bool:
         """Whether it has a run."""
-        return holder in self._shares
+        return holder in self.shares
 
     def ns(self, holder: Any) -> float:
         """How long it held the server in its runs."""
-        return self._shares[holder][0] if holder in self._shares else 0.0
+        share = self.shares.get(holder)
+        return 0.0 if share is None else share.ns
 
     def walk(self, holder: Any) -> None:
         """Mark one of its runs as looked at."""
-        self._shares[holder][2] += 1
+        share = self.shares[holder]
+        share.walked += 1
 
     def walked(self, holder: Any) -> bool:
         """Whether all of its runs are marked; takes the marks away."""
-        share = self._shares[holder]
-        whole: bool = share[2] == share[1]
-        share[2] = 0
+        share = self.shares[holder]
+        whole = share.walked == share.runs
+        share.walked = 0
         return whole
 
     def clear(self) -> None:
         """Drop all of them."""
-        self._shares.clear()
+        self.shares.clear()
 
 
 class Departures:
-    """The times at which those present leave."""
-
-    __slots__ = ("_ends",)
+    """The times at which those present leave, in order; mostly they are added in that order."""
 
     def __init__(self) -> None:
-        self._ends: list[float] = []
+        self.gone_by = 0
+        self.count = 0
+        self.room = 0
+        self.ends: Any = None
+        """Those from place ``gone_by`` to ``count`` are still to come."""
 
     def add(self, time: float) -> None:
         """Add a departure at ``time``."""
-        heappush(self._ends, time)
+        if self.count == self.room:
+            self.make_room()
+        ends = self.ends
+        at = self.count
+        while at > self.gone_by and ends.at[at - 1] > time:
+            ends.at[at] = ends.at[at - 1]
+            at -= 1
+        ends.at[at] = time
+        self.count += 1
+
+    def make_room(self) -> None:
+        """Forget those that have left, and make room for twice as many where these are less than half."""
+        left = self.count - self.gone_by
+        ends = self.ends
+        if 2 * left >= self.room:
+            self.room = 2 * self.room if self.room else 4
+            ends = Doubles().sized(self.room)
+        for at in range(left):
+            ends.at[at] = self.ends.at[self.gone_by + at]
+        self.ends = ends
+        self.gone_by = 0
+        self.count = left
 
     def gone(self, time: float) -> int:
         """Drop those that left by ``time``; return their number."""
-        ends, gone = self._ends, 0
-        while ends and ends[0] <= time:
-            heappop(ends)
-            gone += 1
-        return gone
+        before = self.gone_by
+        while self.gone_by < self.count and self.ends.at[self.gone_by] <= time:
+            self.gone_by += 1
+        return self.gone_by - before
 
     def first(self) -> float:
         """When the next one leaves; infinity if there is none."""
-        return self._ends[0] if self._ends else inf
+        return self.ends.at[self.gone_by] if self.gone_by < self.count else _INFINITY
 
 
 class HeldTimes:
     """The parts of a wait, newest first: whom it was for, for how long, from when to when, for how many."""
 
-    __slots__ = ("holder", "holders", "ns", "t_from", "t_to")
-
     def __init__(self) -> None:
         self.holder: list[Any] = [None] * 16
-        self.ns = [0.0] * 16
-        self.t_from = [0.0] * 16
-        self.t_to = [0.0] * 16
+        self.ns = Doubles().sized(16)
+        self.t_from = Doubles().sized(16)
+        self.t_to = Doubles().sized(16)
         self.holders = [1] * 16

@@ -84,12 +84,12 @@ class OccupancyLog:
                             return n + 1
                     if k == n:
                         found.holder[k] = holder
-                        found.ns[k] = 0.0
-                        found.t_to[k] = stop
+                        found.ns.at[k] = 0.0
+                        found.t_to.at[k] = stop
                         found.holders[k] = 1
                         n += 1
-                    found.ns[k] = found.ns[k] + stop - start
-                    found.t_from[k] = start
+                    found.ns.at[k] = found.ns.at[k] + stop - start
+                    found.t_from.at[k] = start
                 stop = start
             if holder is owner and at < runs.count:
                 own += until - since
@@ -114,8 +114,8 @@ class OccupancyLog:
             return others
         runs, found = self.runs, self.found
         seen: set[int] = set()
-        found.ns[n] = 0.0
-        found.t_to[n] = stop
+        found.ns.at[n] = 0.0
+        found.t_to.at[n] = stop
         while True:
             if start < stop:
                 if holder is not owner:
@@ -125,8 +125,8 @@ class OccupancyLog:
                     if k == n:
                         seen.add(id(holder))
                         found.holder[n] = holder
-                    found.ns[n] = found.ns[n] + stop - start
-                    found.t_from[n] = start
+                    found.ns.at[n] = found.ns.at[n] + stop - start
+                    found.t_from.at[n] = start
                 stop = start
             at -= 1
             if at < 0 or stop <= begin:
@@ -170,11 +170,14 @@ class OccupancyLog:
                 i += 1
         since = runs.since(i)
         found.holder[n] = runs.holder(i)
-        found.ns[n] = stop - begin - own
-        found.t_from[n] = begin if begin > since else since
-        found.t_to[n] = stop
+        found.ns.at[n] = stop - begin - own
+        found.t_from.at[n] = begin if begin > since else since
+        found.t_to.at[n] = stop
 
     def answer(self, n: int) -> list[tuple[Any, float, float, float, int]]:
         """The ``n`` entries found last, oldest first: holder, ns, from, to, for how many holders."""
         f = self.found
-        return [(f.holder[k], f.ns[k], f.t_from[k], f.t_to[k], f.holders[k]) for k in range(n - 1, -1, -1)]
+        return [
+            (f.holder[k], f.ns.at[k], f.t_from.at[k], f.t_to.at[k], f.holders[k])
+            for k in range(n - 1, -1, -1)
+        ]

@@ -151,8 +151,10 @@ class Transaction:
                     holder = other.id
                 else:
                     holder = who.id
-                self.wait(holder, resource, found.ns[k], found.holders[k], found.t_from[k], found.t_to[k])
-                total += found.ns[k]
+                self.wait(
+                    holder, resource, found.ns.at[k], found.holders[k], found.t_from.at[k], found.t_to.at[k]
+                )
+                total += found.ns.at[k]
                 found.holder[k] = None
         return total
 
