@@ -102,20 +102,18 @@ class PeScheduler(PeComponent):
 
     def feed(self, command: c.Composite) -> None:
         """Execute a composite."""
-        self._feeds.append(Pipeline(self.system, command, self._tiles(command), self.clock.time))
-        self._translate(command)
-        self._feed()
-
-    def _tiles(self, command: c.Composite, *, outermost: bool = False) -> Iterator[TilePlan]:
-        return tiles_of(command, self._gemm.tile, outermost, self._by_rows)
-
-    def _translate(self, command: c.Composite) -> None:
-        """Complete the record of the operation: where operands lie (takes no time) and its tile sizes."""
-        if command.head == "gemm" and command.op.params.get("tile") is None:
-            command.op.params["tile"] = self._gemm.tile
-        for operand in _in_memory(command):
+        op = command.op
+        self._feeds.append(Pipeline(self.system, command, self._tiles(op), self.clock.time))
+        # The record of the operation has where operands lie (which takes no time) and its tile sizes.
+        if op.kind == "gemm" and op.params.get("tile") is None:
+            op.params["tile"] = self._gemm.tile
+        for operand in _in_memory(op):
             assert operand.address is not None
             operand.regions = self._translator.regions(operand.address, operand.nbytes)
+        self._feed()
+
+    def _tiles(self, op: Op, *, outermost: bool = False) -> Iterator[TilePlan]:
+        return tiles_of(op, self._gemm.tile, outermost, self._by_rows)
 
     def _start(self, token: Token) -> None:
         self.hand(self.part_of(token.plan.stages[0]), token)
@@ -157,10 +155,10 @@ class PeScheduler(PeComponent):
 
     def check_tiles(self, command: c.Composite) -> None:
         """Like :meth:`check_runs`; :class:`KernelError` if the largest tile does not fit the TCM."""
-        for operand in _in_memory(command):
+        for operand in _in_memory(command.op):
             assert operand.address is not None
             self._dma.check(operand.address, operand.nbytes)
-        largest = max(tile.buffer_bytes for tile in self._tiles(command, outermost=True))
+        largest = max(tile.buffer_bytes for tile in self._tiles(command.op, outermost=True))
         if largest > self._buffer_bytes:
             raise KernelError(
                 f"composite '{command.op.name}': a tile needs {largest} bytes of buffers, the scheduler's "
@@ -195,8 +193,8 @@ class PeScheduler(PeComponent):
         ]
 
 
-def _in_memory(command: c.Composite) -> Iterator[Operand]:
+def _in_memory(op: Op) -> Iterator[Operand]:
     """The operands that a composite reads from or writes to memory."""
-    for operand in (*command.op.inputs, command.op.output):
+    for operand in (*op.inputs, op.output):
         if operand is not None and operand.handle is None and operand.address is not None:
             yield operand

@@ -190,8 +190,7 @@ class CompositeCalls(QueueCalls):
         completion = Completion(f"{name} (op {op.id})", op.id)
         # Operands stay in scratch until the pipeline has read them, whatever the kernel does with its names.
         completion.then(held.clear)
-        second = operands[1] if gemm else None
-        self._send(Composite(op, kind, operands[0], second, out, tile, completion))
+        self._send(Composite(op, completion))
         # Only what the PE has taken: one that it refuses never ends.
         self._outstanding = [*self._unfinished(), completion]
         if op.order is not None:

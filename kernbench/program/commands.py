@@ -18,7 +18,7 @@ from kernbench.program.computing import Command as Command
 from kernbench.program.computing import Compute as Compute
 from kernbench.program.computing import Gemm as Gemm
 from kernbench.program.computing import Math as Math
-from kernbench.program.operations import Op, Operand
+from kernbench.program.operations import Op
 from kernbench.program.queues import Receive as Receive
 from kernbench.program.queues import RingEntry
 from kernbench.program.queues import Send as Send
@@ -122,18 +122,14 @@ class Cycles(Command):
 class Composite(Command):
     """An asynchronous tiled pipeline ``DMA_READ - FETCH - GEMM|MATH - STORE - DMA_WRITE``.
 
-    ``head`` is ``"gemm"`` (a: (M, K), b: (K, N), out: (M, N)) or ``"math"`` (a and out of one shape, 1-D
-    is (1, N)). An operand with a handle is pinned: it is in TCM already and its
-    DMA reads are skipped. ``tile`` is (M, K, N) for gemm, (M, N) for math; ``None`` is the hardware's tile.
-    Steps of its epilogue are in the parameters of ``op`` (:func:`kernbench.replay.epilogues.apply`).
+    ``op`` is of kind ``"gemm"`` (inputs (M, K) and (K, N), output (M, N)) or ``"math"`` (input and output of
+    one shape, 1-D is (1, N)); operands of its epilogue come behind the inputs. An operand with a handle is
+    pinned: it is in TCM already and its DMA reads are skipped. Parameter ``tile`` is (M, K, N) for gemm,
+    (M, N) for math; ``None`` is the hardware's tile. Steps of its epilogue are parameters as well
+    (:func:`kernbench.replay.epilogues.apply`).
     """
 
     op: Op
-    head: str
-    a: Operand
-    b: Operand | None
-    out: Operand
-    tile: tuple[int, ...] | None = None
     completion: Completion = field(default_factory=Completion)
 
     def check(self, scheduler: Scheduler, queues: Queues) -> None:
@@ -150,7 +146,7 @@ class Composite(Command):
 
     def interpret(self, program: Interpreter) -> bool:
         """See :class:`Command`."""
-        if self.tile is None and self.head == "gemm":
+        if self.op.kind == "gemm" and self.op.params["tile"] is None:
             self.op.params["tile"] = program.tile
         program.execute(self.op, ())
         self.completion.complete()

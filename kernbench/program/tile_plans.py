@@ -14,13 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from math import ceil
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from kernbench.dtypes import dtype
-from kernbench.program.operations import Operand
-
-if TYPE_CHECKING:
-    from kernbench.program.commands import Composite
+from kernbench.program.operations import Op, Operand
 
 T = TypeVar("T")
 
@@ -274,21 +271,21 @@ def _matrix(operand: Operand, by_rows: bool) -> Matrix:
 
 
 def tiles_of(
-    command: Composite, hardware_tile: tuple[int, int, int], outermost: bool = False, by_rows: bool = False
+    op: Op, hardware_tile: tuple[int, int, int], outermost: bool = False, by_rows: bool = False
 ) -> Iterator[TilePlan]:
-    """The tiles of ``command`` in feed order; ``hardware_tile`` (M, K, N) where it names none.
+    """The tiles of composite ``op`` in feed order; ``hardware_tile`` (M, K, N) where it names none.
 
     ``outermost``: see :func:`tile_plans`; ``by_rows``: see above.
     """
-    inputs, params = command.op.inputs, command.op.params
+    inputs, params = op.inputs, op.params
+    assert op.output is not None
     epilogue = []
     for step in params.get("epilogue", ()):
         index = step["operand"]
         matrix = None if index is None else _matrix(inputs[index], by_rows)
         epilogue.append(PlannedEpilogue(step["op"], step["scope"], matrix, step.get("group")))
-    out = _matrix(command.out, by_rows)
-    a = _matrix(command.a, by_rows)
-    b = None if command.b is None else _matrix(command.b, by_rows)
-    tile = command.tile or (hardware_tile if b is not None else (hardware_tile[0], hardware_tile[2]))
-    name = command.op.name.removeprefix("composite_")
+    out, a = _matrix(op.output, by_rows), _matrix(inputs[0], by_rows)
+    b = _matrix(inputs[1], by_rows) if op.kind == "gemm" else None
+    tile = params.get("tile") or (hardware_tile if b is not None else (hardware_tile[0], hardware_tile[2]))
+    name = op.name.removeprefix("composite_")
     return tile_plans(a, b, out, tile, name, epilogue, outermost)

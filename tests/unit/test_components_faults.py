@@ -70,7 +70,7 @@ def write(pe: PeContext, address: int, nbytes: int = 512) -> Store:
 def stream(pe: PeContext, source: int, target: int) -> Composite:
     a, out = Operand((64, 64), "f16", address=source), Operand((64, 64), "f16", address=target)
     op = Op(pe.next_op_id(), "math", "composite_exp", (a,), out, {})
-    return Composite(op, "math", a, None, out)
+    return Composite(op)
 
 
 LATE: list[dict[str, object]] = [
