@@ -23,9 +23,7 @@ class IssueQueues:
     def __init__(self, issue: Callable[[c.Ahead], None], defined: Callable[[Op], object]) -> None:
         self._issue = issue
         self._defined = defined
-        self._loads: Queue = deque()
-        self._stores: Queue = deque()
-        self._compute: Queue = deque()
+        self._queues: dict[type[c.Command], Queue] = {kind: deque() for kind in (c.Load, c.Store, c.Compute)}
         self._closed = False
 
     def put(self, command: c.Ahead) -> None:
@@ -34,13 +32,7 @@ class IssueQueues:
         if isinstance(asked, c.Define):
             self._define(command)
             return
-        queue = (
-            self._loads
-            if isinstance(asked, c.Load)
-            else self._stores
-            if isinstance(asked, c.Store)
-            else self._compute
-        )
+        queue = next(queue for kind, queue in self._queues.items() if isinstance(asked, kind))
         queue.append(command)
         if len(queue) == 1:
             self._pump(queue, -1)
@@ -48,12 +40,12 @@ class IssueQueues:
     def close(self) -> None:
         """Issue nothing more: the kernel has been stopped."""
         self._closed = True
-        for queue in (self._loads, self._stores, self._compute):
+        for queue in self._queues.values():
             queue.clear()
 
     def waiting(self) -> list[str]:
         """The heads of the queues, which are waiting."""
-        heads = [queue[0] for queue in (self._loads, self._stores, self._compute) if queue]
+        heads = [queue[0] for queue in self._queues.values() if queue]
         return [f"tl.{head.op.name} ({head.op.source}) waits for its operands" for head in heads]
 
     def _define(self, command: c.Ahead, by: int = -1) -> None:

@@ -105,17 +105,9 @@ class AheadLanguage(Language):
     def range(
         self, /, start: Any, stop: Any = None, step: Any = 1, num_stages: int | None = None, **hints: object
     ) -> Iterator[int]:
-        """Python's range, whose loads are issued ahead.
+        """See :meth:`Language.range`; ``num_stages`` is the launch's by default.
 
-        With ``num_stages`` n each load of the body has n - 1 buffers: it is issued as soon as the last use of
-        the buffer, n - 1 iterations before, is over. With 1 a load waits for the compute before it.
-
-        Args:
-            start: As in Python, as are the next two.
-            stop: Python's.
-            step: Python's.
-            num_stages: How far loads run ahead; by default the launch's.
-            hints: Triton's others, without effect.
+        ``hints`` are Triton's others, without effect.
         """
         first, last = (0, start) if stop is None else (start, stop)
         loop = _Loop(self.stages if num_stages is None else arguments.integer("num_stages", num_stages, 0))
