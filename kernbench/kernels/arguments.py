@@ -63,8 +63,15 @@ def integers(argument: str, value: object, minimum: int | None = None) -> tuple[
                 break
         else:
             return value
-    listed = value if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
-    return tuple(integer(argument, number, minimum) for number in listed)
+    if isinstance(value, (str, bytes)) or not isinstance(value, _SEQUENCES) or getattr(value, "ndim", 1) == 0:
+        value = (value,)
+    return tuple(integer(argument, number, minimum) for number in value)
+
+
+def for_each_axis(argument: str, numbers: tuple[int, ...], shape: tuple[int, ...]) -> None:
+    """Refuse ``numbers`` that are more or fewer than the axes of ``shape``."""
+    if len(numbers) != len(shape):
+        raise BadArgumentError(argument, f"{numbers} must have {len(shape)} entries, as shape {shape}")
 
 
 def address(argument: str, value: object) -> int:
@@ -81,15 +88,7 @@ def address(argument: str, value: object) -> int:
 
 def shape(argument: str, value: object) -> tuple[int, ...]:
     """A shape: a sequence of positive integers; one integer means one dimension."""
-    if type(value) is tuple:
-        for size in value:
-            if type(size) is not int or size < 1:
-                break
-        else:
-            return value
-    if isinstance(value, (str, bytes)) or not isinstance(value, _SEQUENCES) or getattr(value, "ndim", 1) == 0:
-        value = (value,)
-    return tuple(integer(argument, size, minimum=1) for size in value)
+    return integers(argument, value, 1)
 
 
 def dtype(argument: str, value: object) -> str:

@@ -154,10 +154,7 @@ class MemoryCalls(Issuer):
         first = arguments.integers("offsets", offsets)
         block = arguments.shape("block_shape", block_shape)
         for argument, numbers in (("strides", steps), ("offsets", first), ("block_shape", block)):
-            if len(numbers) != len(sizes):
-                raise BadArgumentError(
-                    argument, f"{numbers} must have {len(sizes)} entries, as shape {sizes}"
-                )
+            arguments.for_each_axis(argument, numbers, sizes)
         if dtype is None:
             dtype = base.dtype if isinstance(base, Address) else DEFAULT_DTYPE
         kept = base if isinstance(base, Address) else address
@@ -169,8 +166,7 @@ class MemoryCalls(Issuer):
         if not isinstance(ptr, BlockPointer):
             raise BadArgumentError("ptr", f"{shown(ptr)} is not a block pointer; tl.make_block_ptr makes one")
         steps = arguments.integers("offsets", offsets)
-        if len(steps) != len(ptr.shape):
-            raise BadArgumentError("offsets", f"{steps} must have {len(ptr.shape)} entries")
+        arguments.for_each_axis("offsets", steps, ptr.shape)
         return ptr.advanced(steps)
 
     def _written(
@@ -258,10 +254,7 @@ class MemoryCalls(Issuer):
                 check_read("shape", ptr, size)
             else:
                 steps = arguments.integers("strides", strides, minimum=0)
-                if len(steps) != len(size):
-                    raise BadArgumentError(
-                        "strides", f"{steps} must have {len(size)} entries, as shape {size}"
-                    )
+                arguments.for_each_axis("strides", steps, size)
         if mask is not None:
             handle = self._handle("mask", mask)
             if broadcast(handle.shape, size) != size:
