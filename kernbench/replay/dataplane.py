@@ -253,8 +253,8 @@ class DataPlane(Instrument):
         """The operation that wrote byte ``offset`` of ``regions`` (taken as one run) last, if any."""
         for region in regions:
             if offset < region.nbytes:
-                found = self._dependencies.writers([Region(region.addr + offset, 1)])
-                return self._find(found[0][1]) if found else None
+                found = self._dependencies.writer(region.addr + offset)
+                return None if found is None else self._find(found)
             offset -= region.nbytes
         return None
 

@@ -101,19 +101,10 @@ class AccessMap:
                 cell = cell[1]
         self._accesses.set(addr, end, (op, None))
 
-    def writers(self, region: Region) -> list[tuple[Region, int]]:
-        """The last writers inside ``region``, in order of address; bytes never written are left out."""
-        found: list[tuple[Region, int]] = []
-        for extent in self._accesses.clipped(region.addr, region.addr + region.nbytes):
-            start, end, (writer, _) = extent.start, extent.end, extent.value
-            if writer < 0:
-                continue
-            last = len(found) - 1
-            if found and found[last][1] == writer and sum(found[last][0]) == start:
-                found[last] = (Region(found[last][0].addr, end - found[last][0].addr), writer)
-            else:
-                found.append((Region(start, end - start), writer))
-        return found
+    def writer(self, addr: int) -> int | None:
+        """The operation that wrote the byte at ``addr`` last; None where none has."""
+        extent = self._accesses.at(addr)
+        return None if extent is None or extent.value[0] < 0 else extent.value[0]
 
 
 class DependencyBuilder:
@@ -152,6 +143,6 @@ class DependencyBuilder:
                 self._memory.write(region, me, found)
         return sorted(found) if len(found) > 1 else list(found)
 
-    def writers(self, regions: Sequence[Region]) -> list[tuple[Region, int]]:
-        """Which operation wrote which bytes of ``regions`` last, region by region in address order."""
-        return [writer for region in regions for writer in self._memory.writers(region)]
+    def writer(self, addr: int) -> int | None:
+        """See :meth:`AccessMap.writer`."""
+        return self._memory.writer(addr)

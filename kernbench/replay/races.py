@@ -376,11 +376,7 @@ class RaceDetector:
     def _change(self, region: Region, mine: Access) -> None:
         """An atomic access."""
         for here, history in self._also(region, lambda h: _History(h.write, h.reads, _with(h.atomics, mine))):
-            if history.write is not None and not happens_before(history.write, mine):
-                self._report("write-write", history.write, mine, here)
-            for read in history.reads:
-                if not happens_before(read, mine):
-                    self._report("read-write", read, mine, here)
+            self._compare(() if history.write is None else (history.write,), history.reads, mine, here)
 
     def _also(self, region: Region, then: Callable[[_History], _History]) -> list[tuple[Region, _History]]:
         """Make ``then`` of the history of all bytes of ``region``; returns those that had one, with it."""
@@ -406,13 +402,17 @@ class RaceDetector:
             return
         for extent in self._history.clipped(addr, end):
             here, history = Region(extent.start, extent.end - extent.start), extent.value
-            for write in history.writes:
-                if not happens_before(write, mine):
-                    self._report("write-write", write, mine, here)
-            for read in history.reads:
-                if not happens_before(read, mine):
-                    self._report("read-write", read, mine, here)
+            self._compare(history.writes, history.reads, mine, here)
         self._history.set(addr, end, _History(mine))
+
+    def _compare(
+        self, writes: Sequence[Access], reads: Sequence[Access], mine: Access, region: Region
+    ) -> None:
+        """A write after ``writes`` and ``reads`` of the same bytes: report those that nothing orders."""
+        for kind, before in (("write-write", writes), ("read-write", reads)):
+            for one in before:
+                if not happens_before(one, mine):
+                    self._report(kind, one, mine, region)
 
     def _report(self, kind: str, first: Access, second: Access, region: Region) -> None:
         key = (first.source, second.source, kind)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import pairwise
 
 import numpy as np
 from hypothesis import given
@@ -74,27 +73,5 @@ def test_edges_and_last_writers_are_exact_to_the_byte(accesses, operand):
     for me, (reads, writes) in enumerate(accesses):
         op = Op(me, "memory", "copy", tuple(map(operand, reads)), array_in(writes))
         assert builder.add(op) == oracle.add(me, tuple(r for part in reads for r in part), writes)
-    last = {
-        byte: op
-        for region, op in builder.writers([Region(0, SPACE)])
-        for byte in range(region.addr, region.addr + region.nbytes)
-    }
+    last = {byte: op for byte in range(SPACE) if (op := builder.writer(byte)) is not None}
     assert last == oracle.writer
-
-
-@given(
-    accesses=st.lists(st.tuples(regions, regions), min_size=1, max_size=25),
-    asked=st.tuples(st.integers(0, SPACE - 1), st.integers(0, SPACE)),
-)
-@examples(100)
-def test_writers_of_a_range_are_clipped_to_it_and_merged(accesses, asked):
-    builder, oracle = DependencyBuilder(), ByteOracle()
-    for me, (reads, writes) in enumerate(accesses):
-        builder.add(Op(me, "memory", "copy", (array_in(reads),), array_in(writes)))
-        oracle.add(me, reads, writes)
-    found = builder.writers([Region(*asked)])
-    bytes_of = {b: op for r, op in found for b in range(r.addr, r.addr + r.nbytes)}
-    inside = range(asked[0], asked[0] + asked[1])
-    assert bytes_of == {b: op for b, op in oracle.writer.items() if b in inside}
-    for (left, a), (right, b) in pairwise(found):
-        assert left.addr + left.nbytes < right.addr or (left.addr + left.nbytes == right.addr and a != b)
