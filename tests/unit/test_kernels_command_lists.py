@@ -57,7 +57,7 @@ def test_composites_waits_and_queues():
     found = commands(kernel, A, B, OUT, queues="intracube_pe_ring", grid=2)
     kinds = [type(command) for command in found]
     assert kinds == [Composite, Wait, Load, Send, Receive, Wait, Math, Send]
-    assert found[0].tile is None
+    assert found[0].op.params["tile"] is None
     assert found[3].message.nbytes == 64
 
     def unknown(tl):
