@@ -42,6 +42,7 @@ BAD = {
     ("block: die, shape", "block: dei, shape"): "f.yaml:14: parts.die.block: 'dei' is not a block, did you mean 'die'?",
     ("block: die, shape", "block: die, kind: router, shape"): "f.yaml:14: parts.die: has kind and block, expected one of kind and block",
     ("count: 8", "count: 8, shape: {x: 8}"): "f.yaml:15: parts.a.count: is set beside shape, expected one of the two",
+    ("port: r,", "port: q,"): "f.yaml:12: blocks.pack.port: 'q' is not a part here, expected one of r, mem",
     ("count: 8", "count: 0"): "f.yaml:15: parts.a.count: is 0, expected an integer from 1 to 2000000",
     ("count: 8", "count: 8, over: 1"): "f.yaml:15: parts.a.over: unknown key, did you mean 'worker'?",
     ("count: 8", "count: 8, overhead_ns: -1"): "f.yaml:15: parts.a.overhead_ns: is -1, expected at least 0",

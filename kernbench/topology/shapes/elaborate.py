@@ -17,6 +17,7 @@ from kernbench.topology.part_keys import PartKeys
 from kernbench.topology.shapes.expressions import filled
 from kernbench.topology.shapes.idle import refuse_idle_sections
 from kernbench.topology.shapes.model import LEVELS, Block
+from kernbench.topology.shapes.references import resolve
 from kernbench.topology.shapes.rows import Array, Element, Rows, Sort
 from kernbench.topology.shapes.templates import TEMPLATES, template
 from kernbench.topology.shapes.uses import MAX_PARTS, Use, read_use
@@ -161,7 +162,7 @@ class Elaboration:
         for i, statement in enumerate(block.connect):
             self._wiring.connect(made, (*path, "connect", i), statement, params)
         self._wiring.deal(made)
-        made.ports = self._ports((*path, "port"), block.port)
+        made.ports = self._ports(made, (*path, "port"), block.port)
         if block.level:
             inside = {"package": made.packages, "chiplet": made.chiplets, "pe": made.pes}
             levels = list(inside)
@@ -173,10 +174,15 @@ class Elaboration:
             made.close()
         return made
 
-    def _ports(self, path: Path, port: Any) -> tuple[str, ...]:
+    def _ports(self, made: Rows, path: Path, port: Any) -> tuple[str, ...]:
         ports = port if isinstance(port, list | tuple) else (port,)
         if not all(isinstance(one, str) for one in ports):
             raise self.wrong(path, "is not a name, expected a part of the block, or a list of them")
+        for one in ports:
+            try:
+                resolve(one, made, {})
+            except ValueError as error:
+                raise self.wrong(path, error) from None
         return tuple(ports)
 
     def _use(
