@@ -56,7 +56,8 @@ class Server:
         """An OccupancyLog, once somebody has waited."""
         self.queued = False
         """Whether it has runs: a look there costs a look into memory for each flit."""
-        self.departures = Departures()
+        self.departures: Any = None
+        """When others leave; made with the first that does so while another is about to."""
         self.leaving = 0
         """How many ``departures`` there are."""
         self.left = _INFINITY
@@ -137,6 +138,8 @@ class Server:
         if self.left == _INFINITY:
             self.left = time
         else:
+            if self.departures is None:
+                self.departures = Departures()
             self.departures.add(time)
             self.leaving += 1
         self.bytes += nbytes
