@@ -14,7 +14,7 @@ from kernbench.errors import UsageError
 from kernbench.program.operations import Op, Operand, Region
 from kernbench.replay.math_ops import MATH_OPS
 from kernbench.replay.numeric import cast, product
-from kernbench.replay.semantics import compute, stacked_dot
+from kernbench.replay.semantics import compute, stack_of, stacked_dot
 
 BF16 = ml_dtypes.bfloat16
 F32 = np.float32
@@ -263,7 +263,7 @@ def test_integer_dots_are_exact_and_wrap_at_32_bits():
     np.testing.assert_array_equal(mixed, got[:1])
 
 
-def test_stacked_dots_equal_single_ones_and_refuse_mixtures():
+def test_stacked_dots_equal_single_ones_and_stacks_are_of_one_shape_and_type():
     rng = np.random.default_rng(4)
     pairs = [
         [rng.standard_normal((6, 9)).astype(F32), rng.standard_normal((5, 9)).astype(F32).T] for _ in range(4)
@@ -271,10 +271,12 @@ def test_stacked_dots_equal_single_ones_and_refuse_mixtures():
     ops = [op("gemm", "dot", pair, (6, 5), "f32", acc_dtype="f32") for pair in pairs]
     for value, single, pair in zip(stacked_dot(ops, pairs), ops, pairs, strict=True):
         assert value.tobytes() == compute(single, pair).tobytes()
-    assert stacked_dot([], []) == []
-    other = op("gemm", "dot", pairs[0], (6, 5), "f16", acc_dtype="f32")
-    with pytest.raises(UsageError, match="cannot be stacked"):
-        stacked_dot([ops[0], other], [pairs[0], pairs[0]])
+    types = (("f16", "f32"), ("f32", "f16"))
+    others = [op("gemm", "dot", pairs[0], (6, 5), out, acc_dtype=acc) for out, acc in types]
+    wider = [pairs[0][0], np.zeros((9, 7), F32)]
+    others.append(op("gemm", "dot", wider, (6, 7), "f32", acc_dtype="f32"))
+    assert {stack_of(one) for one in ops} == {stack_of(ops[0])}
+    assert stack_of(ops[0]) not in map(stack_of, others)
 
 
 @pytest.mark.parametrize("kind", ["dot", "composite_gemm"])
