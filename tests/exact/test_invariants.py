@@ -73,7 +73,7 @@ def early_answer(patch: Patch) -> None:
     def stream(self: Fabric, packet: Packet, times: Any) -> None:
         send(self, packet, times)
         transaction = packet.transaction
-        dma = packet.nodes[-1]
+        dma = packet.path.nodes[-1]
         assert isinstance(dma, PeDma)
         self.clock.call_at(list(times)[-1], dma.system.end, transaction)
 
@@ -103,7 +103,7 @@ def out_of_order_release(patch: Patch) -> None:
     def read(self: Memory, packet: Packet, time: float, begun: float, inside: float) -> None:
         transaction = packet.transaction
         answer = Packet(transaction, transaction.path.reverse, transaction.nbytes, 256)
-        packet.times.at[packet.stride + len(packet.links)] = begun
+        packet.times.at[packet.stride + len(packet.path.links)] = begun
         times = [fetch(self, packet, flit, inside)[0] for flit in range(answer.last + 1)]  # type: ignore[arg-type]
         self.depart(packet, time, begun, inside, max(times), max(times), self)
         self.system.fabric.stream(answer, [times[-1], *times[:-1]])
@@ -174,7 +174,7 @@ def jumped_queue(patch: Patch) -> None:
 
     def jump(self: Fabric, packet: Packet, hop: int) -> None:
         if not packet.nbytes:
-            packet.links[hop].free = self.clock.now
+            packet.path.links[hop].free = self.clock.now
         inject(self, packet, hop)
 
     patch.setattr(Fabric, "inject", jump)

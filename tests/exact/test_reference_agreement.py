@@ -113,7 +113,7 @@ def _overtake(patch: pytest.MonkeyPatch) -> None:
     inject = Fabric.inject
 
     def jump_the_queue(self: Fabric, packet: Packet, hop: int) -> None:
-        link = packet.links[hop]
+        link = packet.path.links[hop]
         if not packet.nbytes:
             link.free = self.clock.now
         inject(self, packet, hop)
