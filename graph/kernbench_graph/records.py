@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -23,8 +24,9 @@ class LazyTables(Mapping[str, "pa.Table"]):
         self._names = tuple(names)
         self._made: dict[str, pa.Table] = {}
 
+    @abstractmethod
     def _make(self, name: str) -> pa.Table:
-        raise NotImplementedError
+        """The table of that name, read or fetched."""
 
     def __getitem__(self, name: str) -> pa.Table:
         if name not in self._names:

@@ -1,7 +1,7 @@
-"""Memories of which tensors are allocated, and the virtual and the logical space (ADR-0048 D3, D4, D7).
+"""Allocators of tensor memory and of the virtual and logical address spaces (ADR-0048 D3, D4, D7).
 
-Addresses need nothing else to be used: physical ones are those of :func:`memory_of_pe`, virtual and logical
-ones those of :class:`VirtualAllocator`.
+An address is usable as it is: :func:`memory_of_pe` allocates physical ones, :class:`VirtualAllocator` virtual
+and logical ones.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ WORD_BYTES = 16
 
 
 def memory_of_pe(addresses: AddressMap, memory: str, place: tuple[int, int, int]) -> FreeList:
-    """The bytes, by physical address, of which tensors of the PE ``place`` (sip, cube, pe) may have some.
+    """The free list of physical addresses for tensors of the PE ``place`` (sip, cube, pe).
 
     ``hbm`` is its slice: slice ``n`` of a cube belongs to its PE ``n``. ``tcm`` is what lies behind the bytes
     reserved for the scheduler and the kernel scratch, ``sram`` the memory of its cube.

@@ -237,7 +237,7 @@ class RunTrace(RunFacts):
             rows: PEs to show at most, and as many links and other parts; 0 for all.
 
         Raises:
-            UsageError: The run has no trace, or there is no such window.
+            UsageError: The run has no trace, or the window does not exist.
         """
         from kernbench.report.timeline import Wanted, time_line
 

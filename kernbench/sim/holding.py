@@ -74,7 +74,7 @@ class Runs:
 
 
 class Share:
-    """How long one holder held a server, and in how many runs, of which ``walked`` have been looked at."""
+    """One holder's total time on a server, ns, its runs, and how many of these a walk has visited."""
 
     def __init__(self) -> None:
         self.ns = 0.0
@@ -83,7 +83,7 @@ class Share:
 
 
 class HolderShares:
-    """For each holder, by identity: how long it held the server in total, and in how many runs."""
+    """The :class:`Share` of each holder, by identity."""
 
     def __init__(self) -> None:
         self.shares: dict[Any, Share] = {}

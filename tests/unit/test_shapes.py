@@ -13,8 +13,7 @@ from kernbench.kinds import LINK_PROPERTIES, Traffic
 from kernbench.pgraph import PropertyGraph, topology_graph, topology_record
 from kernbench.routing import router_of
 from kernbench.topology import compile_topology, load, parse, shipped
-from kernbench.topology.kernel_parts import missing
-from kernbench.topology.reach import unreached
+from kernbench.topology.reach import lacking, unreached
 
 DEFAULT = """
 name: default
@@ -249,7 +248,7 @@ def test_everything_of_a_shipped_machine_is_reached(name: str) -> None:
 
 
 def test_what_kernels_lack_is_said_of_the_first_pe_without_it() -> None:
-    assert [missing(compile_topology(load(name))) for name in ("a100", "two-kinds", "wormhole")] == [
+    assert [lacking(compile_topology(load(name))) for name in ("a100", "two-kinds", "wormhole")] == [
         [],
         [],
         [],
@@ -257,16 +256,16 @@ def test_what_kernels_lack_is_said_of_the_first_pe_without_it() -> None:
     own = CHIPS.replace("PORT", "r").replace("mem: memory}", "mem: memory, pe: {block: pe, count: 2}}")
     own = own.replace("[r, mem], wire: w}", "[r, mem], wire: w}\n      - {pair: [r, pe], wire: w}")
     memory = "no kernel can run on 'chip0.pe0': there is no hbm_ctrl for it"
-    (said,) = missing(machine(own))
+    (said,) = lacking(machine(own))
     assert said.startswith(memory)
     for part, why in {
         "io_cpu": "its package has no io_cpu",
         "m_cpu": "its chiplet has no m_cpu",
     }.items():
         bare = own.replace(f"{part}: {part}, ", "").replace(f"      - {{pair: [r, {part}], wire: w}}\n", "")
-        assert missing(machine(bare))[0] == f"no kernel can run on 'chip0.pe0': {why}"
+        assert lacking(machine(bare))[0] == f"no kernel can run on 'chip0.pe0': {why}"
     alone = own.replace("  host.cpu: host_cpu\n", "").replace("all: [host.cpu, chip]", "ring: chip")
-    assert missing(machine(alone))[-1].endswith("the host CPU has no wires; join it to each package")
+    assert lacking(machine(alone))[-1].endswith("the host CPU has no wires; join it to each package")
 
 
 def wired(connect: str, parts: str = "r: {kind: router, count: 8}") -> set[str]:

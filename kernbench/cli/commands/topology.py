@@ -20,8 +20,7 @@ from kernbench.cli import completion, options
 from kernbench.cli.group import Command, Entry, LazyGroup
 from kernbench.cli.output import emit, format_option, number, print_table, say
 from kernbench.pgraph import PropertyGraph
-from kernbench.topology import kernel_parts
-from kernbench.topology.reach import unreached
+from kernbench.topology.reach import lacking, unreached
 
 _HERE = "kernbench.cli.commands"
 
@@ -59,7 +58,7 @@ def check(file: str, topo: dict[str, str], components: str | None, fmt: str) -> 
         "links": sum(1 for _ in graph.edges("LINK")),
         "overrides": len(topology_overrides(graph)),
     }
-    found = unreached(graph) + kernel_parts.missing(graph)
+    found = unreached(graph) + lacking(graph)
     if fmt == "table":
         counted = f"{facts['components']} components, {facts['links']} links"
         if facts["overrides"]:
