@@ -1,4 +1,4 @@
-"""How many examples a property test makes: all of them in CI, a sixteenth of the dear ones every day.
+"""How many examples a property test makes: all of them in CI, a thirty-second of the dear ones every day.
 
 A test whose examples are dear, because each runs a machine, a process or a store, asks for them through
 :func:`examples`. Under the profile ``full`` (``--hypothesis-profile=full``) it makes as many as it asks for,
@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import pytest
 from hypothesis import settings
 
-SHARE = 16
+SHARE = 32
 LEAST = 3
 Test = TypeVar("Test", bound=Any)
 
@@ -31,7 +31,7 @@ def register_profiles() -> None:
 
 
 def examples(count: int, **more: Any) -> Callable[[Test], Test]:
-    """Mark a test, or the class of a state machine, as dear: ``count`` in full, a sixteenth every day."""
+    """Mark a test, or the class of a state machine, as dear: ``count`` in full, a thirty-second every day."""
     if settings.get_current_profile_name() == "quick":
         count = max(min(LEAST, count), count // SHARE)
     asked = settings(max_examples=count, **more)

@@ -69,6 +69,7 @@ def with_rows(some: pa.Table, rows: list[dict[str, Any]]) -> pa.Table:
     return pa.concat_tables([some, pa.Table.from_pylist(rows, schema=some.schema)])
 
 
+@pytest.mark.slow
 def test_a_path_between_every_pair_of_labels(kept: GraphStore) -> None:
     run = kept.load("a")
     topology = kept.load_topology(run.info["topology"])

@@ -57,6 +57,7 @@ def columns(variable: str, names: list[str]) -> str:
     return ", ".join(f"{variable}.`{name}` AS `c{number}`" for number, name in enumerate(names))
 
 
+@pytest.mark.slow
 def test_the_graph_of_a_small_run(store: GraphStore) -> None:
     store.keep(*sample(id="a"))
     compare(store, "a", store.engines[-1])

@@ -155,6 +155,7 @@ class Answers:
         return len(rows)
 
 
+@pytest.mark.slow
 def test_the_busiest_seam_is_the_one_that_is_asked_about(store: GraphStore) -> None:
     run = kb.run("pe2pe", kb.load_topology("default"), store=store, params={"path": "next-cube"}, check=False)
     (first, *_) = kb.ask("ucie-seams", run.id, store).dicts()

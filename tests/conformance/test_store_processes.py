@@ -93,6 +93,7 @@ def test_two_writers_of_the_same_topology_do_not_meet(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["embedded", pytest.param("neo4j", marks=pytest.mark.neo4j)])
+@pytest.mark.slow
 def test_a_topology_is_not_removed_from_under_a_run_that_is_being_kept(
     tmp_path: Path, kind: str, request: pytest.FixtureRequest
 ) -> None:

@@ -131,7 +131,7 @@ def parameters_for(
 def test_answers_about_simulated_runs(new_store: NewStore, size: str) -> None:
     asked: Counter[str] = Counter()
     with new_store() as store:
-        plan, others = MANY if size == "many" else planned(size, store), ALL_QUESTIONS[size]
+        plan, others = MANY if size == "many" else planned(size, store, few=3), ALL_QUESTIONS[size]
         source, cases = simulated(plan.runs)
         copy_runs([case.run.id for case in cases], source, store)
         for number, case in enumerate(cases):

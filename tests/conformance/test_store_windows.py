@@ -72,8 +72,9 @@ def test_use_is_that_of_the_trace_in_every_window(new_store: NewStore) -> None:
     assert sum(count > 0 for count in found) > len(cases) * 3
 
 
-def test_windows_of_generated_runs_add_up() -> None:
-    for case in simulated(40)[1]:
+@pytest.mark.parametrize("count", [6, pytest.param(40, marks=pytest.mark.slow)])
+def test_windows_of_generated_runs_add_up(count: int) -> None:
+    for case in simulated(count)[1]:
         check_windows_add_up(case.run)
 
 

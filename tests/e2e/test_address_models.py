@@ -46,7 +46,7 @@ def memory(outcome: BenchOutcome) -> dict[tuple[int, int], bytes | None]:
     return written
 
 
-LONG = ("gpt3-qkv", "pe2pe", "tp-mlp")
+LONG = ("gpt3-qkv", "llama-decoder", "llama-layer", "pe2pe", "tp-mlp")
 
 
 @pytest.mark.parametrize(

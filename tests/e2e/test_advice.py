@@ -66,6 +66,7 @@ def test_kernels_as_users_write_them_get_advice_that_holds_or_none(shape: Shape)
         assert run.latency_ns - better.latency_ns == pytest.approx(promised[rule], rel=0.25), rule
 
 
+@pytest.mark.slow
 def test_pes_that_a_launch_is_not_for_are_not_idle() -> None:
     small = {"system.sips": 1, "sip.cube_mesh": {"w": 2, "h": 2}}
     said = [one for one in kb.run(squared(0), topo=small).advice() if one["rule"] == "advice/idle-pes"]

@@ -171,7 +171,7 @@ def test_work_that_says_nothing_of_itself_is_named_with_its_seconds() -> None:
 @pytest.mark.parametrize(
     ("command", "told"),
     [
-        (["advise"], "looking for advice, 0 s"),
+        pytest.param(["advise"], "looking for advice, 0 s", marks=pytest.mark.slow),
         (["why"], "following the critical path, 0 s"),
         (["what-if", "--no-rerun"], "estimating, 0 s"),
         pytest.param(["report"], "writing the page", marks=pytest.mark.slow),

@@ -20,7 +20,7 @@ DECODE = [
 ]
 PREFILL = [
     ("minimal", "sip:0", {"tokens": 50}),
-    ("minimal", "sip:0", {"tokens": 300}),
+    pytest.param("minimal", "sip:0", {"tokens": 300}, marks=pytest.mark.slow),
     ("a100-4", "all", {"tokens": 33, "layers": 2}),
 ]
 LARGE = [
@@ -143,7 +143,7 @@ def test_blocks_are_in_flight_while_one_is_multiplied(phase):
     assert ns(True) < ns(False)
 
 
-@pytest.mark.parametrize("phase", ["decode", "prefill"])
+@pytest.mark.parametrize("phase", ["decode", pytest.param("prefill", marks=pytest.mark.slow)])
 def test_packages_and_layers_that_are_alike_are_accounted_for(phase):
     """Ten layers on two packages take what all of them take, but for waiting at boundaries."""
     graph = kb.load_topology("default", {**TINY, "system.sips": 2})

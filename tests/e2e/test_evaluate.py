@@ -143,6 +143,7 @@ def test_an_evaluation_of_ones_own(cli: Cli, workdir: Path) -> None:
     assert [p["kept_before"] for p in again["points"]] == [True, False, True]
 
 
+@pytest.mark.slow
 def test_dma_takes_each_scenario_apart(cli: Cli, machine: Path) -> None:
     found = json.loads(
         cli(
@@ -275,6 +276,7 @@ def test_ccl_on_every_grid_and_memory(cli: Cli, machine: Path) -> None:
     assert "there is no grid 'star'" in cli("evaluate", "milestone-1h-ccl", "grids=star").err
 
 
+@pytest.mark.slow
 def test_llama_has_tokens_a_second_beside_the_roof(
     cli: Cli, machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

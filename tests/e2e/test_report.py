@@ -71,13 +71,21 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     """A run with one before it, the folder of its reports, and what the first of these told of itself."""
     folder = tmp_path_factory.mktemp("report")
     store = str(folder / "store")
-    first = kb.run("gemm-single-pe", "minimal", store=store)
+    kb.run("gemm-single-pe", "minimal", store=store)
     run = kb.run("gemm-single-pe", "minimal", params={"k": 64}, store=store)
     told: list[Standing] = []
     kb.write_report(run, folder / "plain.html", progress=told.append)
+    return run, folder, told
+
+
+@pytest.fixture(scope="module")
+def windows(made: Made) -> Path:
+    """The folder of ``made``, with a report of a launch that is compared and one of part of the setup."""
+    run, folder, _ = made
+    first = kb.open_run("last~1", run._kept_in())
     kb.write_report(run, folder / "sub" / "compared.html", launch=0, against=first.id)
     kb.write_report(run, folder / "setup.html", launch="setup", to_ns=100.0)
-    return run, folder, told
+    return folder
 
 
 def test_the_command_writes_the_last_run_to_the_byte_as_python_does(
@@ -140,7 +148,8 @@ def test_parts_of_a_report_are_named_as_they_are_made(made: Made) -> None:
     assert len(named) == len(page_of(folder / "plain.html").answers)
 
 
-def test_a_window_and_an_earlier_run(made: Made) -> None:
+@pytest.mark.slow
+def test_a_window_and_an_earlier_run(made: Made, windows: Path) -> None:
     answers = page_of(made[1] / "sub" / "compared.html").answers
     assert answers["compare"]["grids"][0]["table"]["rows"] == [["parameter", "k", 128, 64]]
     assert answers["overview"]["window"] == "launch 0"
@@ -150,7 +159,8 @@ def test_a_window_and_an_earlier_run(made: Made) -> None:
     assert "roofline is of whole launches" in setup["roofline"]["error"]
 
 
-def test_answers_are_of_the_window(made: Made) -> None:
+@pytest.mark.slow
+def test_answers_are_of_the_window(made: Made, windows: Path) -> None:
     run, folder, _ = made
     launch, setup = (page_of(folder / name).answers for name in ("sub/compared.html", "setup.html"))
     question = "ask?question=bottleneck/busiest-links"
@@ -162,6 +172,7 @@ def test_answers_are_of_the_window(made: Made) -> None:
     assert "routing/path" not in asked  # needs parameters
 
 
+@pytest.mark.slow
 def test_names_that_users_give_stay_text(workdir: Path) -> None:
     def kernel(x: Any, tl: Any) -> None:
         tl.load(x)

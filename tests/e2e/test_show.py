@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -20,8 +20,15 @@ def kept(cli: Cli) -> kb.Run:
     return kb.open_run("last")
 
 
-def test_every_tab_is_in_the_shell_as_it_is_in_python(cli: Cli, kept: kb.Run) -> None:
-    for screen in SCREENS:
+DAILY = ("overview", "parts")
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [DAILY, pytest.param([one.key for one in SCREENS if one.key not in DAILY], marks=pytest.mark.slow)],
+)
+def test_every_tab_is_in_the_shell_as_it_is_in_python(cli: Cli, kept: kb.Run, keys: Sequence[str]) -> None:
+    for screen in (one for one in SCREENS if one.key in keys):
         content = kept.screen(screen.key)
         found = json.loads(cli("show", "last", "--tab", screen.key, "--format", "json").out)
         assert (found.pop("run_id"), found.pop("tab")) == (kept.id, screen.key)

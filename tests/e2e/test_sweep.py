@@ -144,6 +144,7 @@ def test_configurations_of_kernels_are_swept_and_found_again(workdir: Path) -> N
         kb.sweep(waits, "minimal", jobs=2)
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_is_replaced_and_rows_are_those_of_one_process(workdir: Path) -> None:
     (workdir / "killer.py").write_text(KILLER, encoding="utf-8")
     how: dict[str, Any] = {"topology": "minimal", "params": {"n": "1..4", "at": 2}}
@@ -155,6 +156,7 @@ def test_a_worker_that_is_killed_is_replaced_and_rows_are_those_of_one_process(w
     assert rows(one) == rows(two)
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_once_its_run_is_kept_does_not_keep_it_twice(process: Cli, workdir: Path) -> None:
     (workdir / "killer.py").write_text(KILLER + DIES_AFTER_KEEPING, encoding="utf-8")
     command = ("sweep", "--bench", "killer.py", "--topology", "minimal", "n=1..6", "--jobs", "2")
@@ -239,7 +241,7 @@ def test_the_best_of_a_sweep_and_a_comparison_name_the_keys_that_differ(cli: Cli
     [
         ("2", "os.kill(os.getpid(), signal.SIGSEGV)"),
         pytest.param("1", "os.kill(os.getpid(), signal.SIGSEGV)", marks=pytest.mark.slow),
-        ("1", "os._exit(0)"),
+        pytest.param("1", "os._exit(0)", marks=pytest.mark.slow),
         pytest.param("2", "os._exit(0)", marks=pytest.mark.slow),
     ],
 )

@@ -61,6 +61,7 @@ def scale(x, out, n: tl.constexpr):
 """
 
 
+@pytest.mark.slow
 def test_a_test_file_with_kernels_runs_under_plain_pytest(tmp_path: Path) -> None:
     (tmp_path / "test_double.py").write_text(TESTS, encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short", "test_double.py"]

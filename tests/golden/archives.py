@@ -71,6 +71,8 @@ PATTERNS = (
 )
 SLOW = (
     "ccl-allreduce on default",
+    "gemm-list on default",
+    "gemm-list on small-one-to-one",
     "gpt3-qkv on default",
     "gpt3-qkv on small-one-to-one",
     "llama-decoder on default",

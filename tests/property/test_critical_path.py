@@ -23,8 +23,12 @@ from tests.property.generated_kernels import kernel_of as generated
 from tests.small_machines import small
 
 LONG = [
-    (bench, "default") for bench in ("gpt3-qkv", "matmul-composite", "pe2pe", "tp-mlp", "va-offset-verify")
-]
+    (bench, "default")
+    for bench in (
+        "gemm-list", "gpt3-qkv", "llama-decoder", "llama-layer", "matmul-composite", "pe2pe", "tp-mlp",
+        "va-offset-verify",
+    )
+]  # fmt: skip
 OBLONG = str(Path(__file__).parents[1] / "exact" / "oblong.yaml")
 
 

@@ -36,6 +36,8 @@ from tests.property.test_topology_keys import BASE
 from tests.property.test_topology_keys import kernel as a_bit_of_everything
 from tests.same_state import differences
 
+DAILY = ("flash-attention", "ipcq-allreduce", "qkv-gemm")
+"""Benches that are run every day, of all."""
 MODELS = [
     *((model, "n_to_one", hbm) for model in ("va", "pa", "la") for hbm in ("channels", "dram", "cached")),
     ("la", "one_to_one", "channels"),
@@ -188,6 +190,7 @@ def test_every_attribute_is_as_it_was(overrides: Any, run: Any) -> None:
 
 
 @pytest.mark.skipif(state != "used", reason="it runs by itself")
+@pytest.mark.slow
 def test_attributes_in_plain_python() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-k",
@@ -199,7 +202,9 @@ def test_attributes_in_plain_python() -> None:
     assert "1 passed" in done.stdout
 
 
-@pytest.mark.parametrize("bench", BENCHES)
+@pytest.mark.parametrize(
+    "bench", [pytest.param(one, marks=[] if one in DAILY else [pytest.mark.slow]) for one in BENCHES]
+)
 def test_a_bench_again(bench: str, tmp_path: Path) -> None:
     kb.run(bench, "default", topo=SMALL, store=tmp_path / "first", check=False)
     kb.run(bench, "default", topo=SMALL, store=tmp_path / "again", check=False)

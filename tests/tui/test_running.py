@@ -89,6 +89,7 @@ def test_leaving_ends_all(store: Path) -> None:
     drive(store, steps)
 
 
+@pytest.mark.slow
 def test_the_list_of_runs_follows_a_run_of_another_process(
     store: Path, ids: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

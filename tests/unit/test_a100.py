@@ -93,6 +93,7 @@ def test_errors_are_those_of_what_is_measured(monkeypatch: pytest.MonkeyPatch) -
     assert said == pytest.approx({"median": 20.0, "worst": 50.0})
 
 
+@pytest.mark.slow
 def test_short_products_keep_what_the_page_says() -> None:
     page = (ROOT / "docs" / "reference" / "validation.md").read_text(encoding="utf-8")
     report = validate("a100", short=True)

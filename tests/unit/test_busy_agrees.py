@@ -31,7 +31,7 @@ Figures = dict[str, tuple[float, float]]
 """Utilisation and occupancy by component and link."""
 
 
-@pytest.fixture(scope="module", params=["launch", "traffic"])
+@pytest.fixture(scope="module", params=["launch", pytest.param("traffic", marks=pytest.mark.slow)])
 def run(request: pytest.FixtureRequest) -> kb.Run:
     """A kernel on one PE; and reads that begin late, so that the run lasts longer than they do."""
     if request.param == "launch":

@@ -58,7 +58,11 @@ def test_a_machine_goes_with_its_run(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("name", "given"),
-    [("matmul-composite", {"m": 64, "k": 128, "n": 64}), ("ccl-allreduce", {}), ("llama-decoder", {})],
+    [
+        ("matmul-composite", {"m": 64, "k": 128, "n": 64}),
+        ("ccl-allreduce", {}),
+        pytest.param("llama-decoder", {}, marks=pytest.mark.slow),
+    ],
 )
 def test_what_a_run_has_finished_with_is_gone_without_a_collection(name: str, given: dict[str, int]) -> None:
     """In reference cycles it would fill memory until one, which was a seventh of a prefill's time."""

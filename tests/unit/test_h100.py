@@ -175,6 +175,7 @@ def test_steady_loads_spend_what_their_power_says(kernel: str, figure: str, spen
     assert (found[1] - found[0]) / (4 * 2 * spent) == pytest.approx(expected, rel=0.01)
 
 
+@pytest.mark.slow
 def test_the_power_of_a_product_is_within_what_its_parts_take() -> None:
     static, dynamic = h100._power()
     assert static == pytest.approx(140.6)

@@ -22,6 +22,7 @@ def swept(store: Any, **more: Any) -> kb.Sweep:
     return kb.sweep("gemm-single-pe", topology="minimal", topo=topo, store=store, **more)
 
 
+@pytest.mark.slow
 def test_points_are_medians_over_the_phases(tmp_path: Path) -> None:
     store = str(tmp_path / "store")
     found = swept(store, phases=8)

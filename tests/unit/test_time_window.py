@@ -147,7 +147,8 @@ def test_a_message_without_hops_takes_no_time(spans: Any) -> None:
         ("matmul-composite", "minimal"),
         ("va-offset-verify", "minimal"),
         ("tp-mlp", "minimal"),
-        ("pe2pe", "default"),  # uploads pass through DMA engines that have operations of their own, or none
+        # uploads pass through DMA engines that have operations of their own, or none
+        pytest.param("pe2pe", "default", marks=pytest.mark.slow),
     ],
 )
 def test_use_within_windows_adds_up_to_the_use_of_the_run(bench: str, machine: str) -> None:

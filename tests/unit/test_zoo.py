@@ -75,8 +75,8 @@ def test_kernels_compute_right_values(name: str, bench: str, params: dict[str, i
     ("name", "pattern", "grid", "wires"),
     [
         ("tpu-v4-64", "torus_3d", (4, 4, 4), 1),
-        ("six-package-torus", "torus_2d", (3, 2), 1),
-        ("six-sip-torus", "torus_2d", (3, 2), 2),
+        pytest.param("six-package-torus", "torus_2d", (3, 2), 1, marks=pytest.mark.slow),
+        pytest.param("six-sip-torus", "torus_2d", (3, 2), 2, marks=pytest.mark.slow),
         ("a100-4", "ring_1d", (4, 1), 1),
         ("h100-8-nvswitch", "ring_1d", (8, 1), 2),
     ],
