@@ -66,7 +66,8 @@ WORKED_OUT_TABLES = (
         _P("flops", "int64", "Floating-point operations of GEMMs."),
         _P("hbm_bytes", "int64", "Bytes moved to and from HBM.", "bytes"),
         _P("sram_bytes", "int64", "Bytes moved to and from SRAM.", "bytes"),
-        _P("tcm_bytes", "int64", "Bytes moved to and from TCM.", "bytes"),
+        _P("tcm_bytes", "int64", "Bytes read from TCM or written to it, of the two what takes longest.",
+           "bytes"),
         _P("link_bytes", "int64", "Bytes over links within chiplets, of the kind that takes longest.",
            "bytes"),
         _P("package_bytes", "int64", "Bytes over links between chiplets or packages, of the kind that takes "

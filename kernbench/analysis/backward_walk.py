@@ -95,7 +95,8 @@ class Walk:
         track = self.track
         following = last
         if isinstance(last, TracedOp):
-            track.to(last.t_end, "unfinished", last.component or _HOST, _UNDER_WAY)
+            cause, activity = ("unfinished", _UNDER_WAY) if unfinished else ("host", "after the last answer")
+            track.to(last.t_end, cause, last.component or _HOST, activity)
         elif last is not None and unfinished:
             track.to(last.t_done, "unfinished", last.dst, _UNDER_WAY)
         elif last is not None:

@@ -7,6 +7,7 @@ those times, ``bound`` names what takes it, and ``share`` is ``light_ns`` by the
 
 Bytes are compared with all parts of one kind that the work touched, as if they were spread evenly. Of links
 of several kinds, which the same bytes cross one after the other, that kind counts which needs the most time.
+So does that port of TCMs: they read and write at the same time.
 """
 
 from __future__ import annotations
@@ -201,8 +202,7 @@ def _row(work: _Work, peaks: _Peaks) -> dict[str, Any]:
     light = {COMPUTE: work.flops / peak if peak else 0.0}
     for kind, memory in MEMORIES.items():
         here = {place: n for place, n in work.touched.items() if peaks.kinds[place[0]] == kind}
-        moved[memory] = sum(here.values())
-        light[memory] = _light_ns(kind, here, peaks)
+        light[memory], moved[memory] = _in_memories(kind, here, peaks)
     for level in (LINK, PACKAGE):
         light[level], moved[level] = _over_links(level, work.crossed, peaks)
     bound = max(light, key=lambda name: light[name])
@@ -230,15 +230,15 @@ def _row(work: _Work, peaks: _Peaks) -> dict[str, Any]:
     }
 
 
-def _light_ns(kind: str, touched: Mapping[tuple[str, str], int], peaks: _Peaks) -> float:
-    """The least time in which memories of one kind move these bytes, all of them at full rate."""
+def _in_memories(kind: str, touched: Mapping[tuple[str, str], int], peaks: _Peaks) -> tuple[float, int]:
+    """The least time for the bytes of memories of one kind, and those bytes, of the port that binds."""
     directions = (("read",), ("write",)) if kind == "pe_tcm" else (("read", "write"),)
-    longest = 0.0
+    longest = 0.0, 0
     for together in directions:
         moved = {place: nbytes for place, nbytes in touched.items() if place[1] in together}
         memories = {name: peaks.rates[name, direction] for name, direction in moved}
-        rate = math.fsum(memories.values())
-        longest = max(longest, sum(moved.values()) / rate if rate else 0.0)
+        nbytes, rate = sum(moved.values()), math.fsum(memories.values())
+        longest = max(longest, (nbytes / rate if rate else 0.0, nbytes))
     return longest
 
 

@@ -87,10 +87,17 @@ class TraceIndex:
 
     # -- transactions -------------------------------------------------------------------------------
 
-    def last_answered(self, until: float) -> TracedMessage:
-        """The message that was answered last, at ``until`` or before."""
+    def last_answered(self, until: float) -> TracedMessage | TracedOp:
+        """The message that was answered last, at ``until`` or before, or a transfer that ended later.
+
+        That is one of plain traffic whose data had still to cross to the TCM.
+        """
         done = self._messages.numbers("t_done")
-        return self._last(np.flatnonzero(done <= until + CLOSE_NS))
+        answered = self._last(np.flatnonzero(done <= until + CLOSE_NS))
+        ends = self._work.numbers("t_end")
+        late = (ends > answered.t_done + CLOSE_NS) & (ends <= until + CLOSE_NS)
+        rows = np.flatnonzero(late & (self._work.numbers("launch") < 0))
+        return self._work[int(rows[ends[rows].argmax()])] if rows.size else answered
 
     def last_answer(self, launch: int) -> TracedMessage:
         """The answer that ended ``launch``."""

@@ -25,7 +25,6 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from kernbench.analysis.path_steps import Passed
-from kernbench.analysis.time_by_cause import TimeByCause, later
 from kernbench.errors import UsageError
 from kernbench.kinds import COMPONENT_KINDS, TRANSLATORS, ComponentKind, LinkKind, component_kind, link_kind
 from kernbench.pgraph import Edge, Properties, PropertyGraph
@@ -51,17 +50,29 @@ class ZeroLoadHop:
     """Bandwidth of a link, or of a memory's channels together; None where there is none."""
 
 
+CAUSES = ("host", "component", "link", "memory", "hbm")
+"""Those causes of a critical path's steps that a transfer has which waits for nobody."""
+
+
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """Zero-load prediction of one transfer: its end with the shares of its time, and all hops."""
+    """Zero-load prediction of one transfer: its end and all hops."""
 
-    end: TimeByCause
+    ns: float
+    """From the start to the acknowledgement of a write, or to the last data of a read, ns."""
     hops: tuple[ZeroLoadHop, ...]
 
-    @property
-    def ns(self) -> float:
-        """From the start to the acknowledgement of a write, or to the last data of a read, ns."""
-        return self.end.ns
+    def breakdown(self) -> dict[str, float]:
+        """ns by :data:`CAUSES`, as a critical path has them.
+
+        Of each hop that is the time between the last flit's leaving the hop before and its leaving this one.
+        """
+        found, before = dict.fromkeys(CAUSES, 0.0), 0.0
+        for hop in self.hops:
+            kind = COMPONENT_KINDS.get(hop.kind)
+            found[kind.cause if kind else "link"] += hop.t_out - before
+            before = hop.t_out
+        return found
 
     @property
     def bottleneck(self) -> int:
@@ -87,53 +98,53 @@ class Train:
     ``last``. ``leads`` says that the first of them is the message's first flit, which pays overheads.
     """
 
-    starts: dict[float, TimeByCause]
-    last: TimeByCause
+    starts: dict[float, float]
+    last: float
     whole: int
     leads: bool = True
 
     @classmethod
-    def at_once(cls, time: TimeByCause, flits: int, leads: bool = True) -> Train:
+    def at_once(cls, time: float, flits: int, leads: bool = True) -> Train:
         """All flits stand there at ``time``."""
         return cls({0.0: time}, time, flits - 1, leads)
 
-    def flit(self, number: int) -> TimeByCause:
-        """When full flit ``number`` is there. The sum of the gaps is time on links."""
-        return later(*(start.plus("link", number * gap) for gap, start in self.starts.items()))
+    def flit(self, number: int) -> float:
+        """When full flit ``number`` is there."""
+        return max(start + number * gap for gap, start in self.starts.items())
 
     @property
-    def first(self) -> TimeByCause:
+    def first(self) -> float:
         """When the first flit is there."""
         return self.flit(0) if self.whole else self.last
 
-    def later(self, cause: str, ns: float) -> Train:
+    def later(self, ns: float) -> Train:
         """All of them, ``ns`` later."""
-        starts = {gap: start.plus(cause, ns) for gap, start in self.starts.items()}
-        return replace(self, starts=starts, last=self.last.plus(cause, ns))
+        starts = {gap: start + ns for gap, start in self.starts.items()}
+        return replace(self, starts=starts, last=self.last + ns)
 
     def cross(self, flit_ns: float, last_ns: float, flight_ns: float) -> Train:
         """Over a link that takes ``flit_ns`` for a full flit and ``last_ns`` for the last one."""
-        starts = {gap: start.plus("link", flit_ns) for gap, start in self.starts.items()}
+        starts = {gap: start + flit_ns for gap, start in self.starts.items()}
         last = self.last
         if self.whole:
-            starts[flit_ns] = self.flit(0).plus("link", flit_ns)
-            last = later(last, replace(self, starts=starts).flit(self.whole - 1))
+            starts[flit_ns] = self.flit(0) + flit_ns
+            last = max(last, replace(self, starts=starts).flit(self.whole - 1))
         return Train(
-            {gap: start.plus("link", flight_ns) for gap, start in starts.items()},
-            last.plus("link", last_ns).plus("link", flight_ns),
+            {gap: start + flight_ns for gap, start in starts.items()},
+            last + last_ns + flight_ns,
             self.whole,
             self.leads,
         )
 
-    def pay(self, cause: str, ns: float) -> Train:
+    def pay(self, ns: float) -> Train:
         """Past a worker that takes ``ns`` for the message's first flit and nothing for the others."""
         if not self.leads or ns == 0.0:
             return self
-        paid = self.first.plus(cause, ns)
+        paid = self.first + ns
         if not self.whole:
             return replace(self, last=paid)
-        starts = {**self.starts, 0.0: later(self.starts.get(0.0, paid), paid)}
-        return replace(self, starts=starts, last=later(self.last, paid))
+        starts = {**self.starts, 0.0: max(self.starts.get(0.0, paid), paid)}
+        return replace(self, starts=starts, last=max(self.last, paid))
 
 
 class ZeroLoadModel:
@@ -152,7 +163,7 @@ class ZeroLoadModel:
         """A write of ``nbytes`` over ``route`` to a memory, up to the end of its acknowledgement."""
         slow = self._slow_tcm(route, from_tcm=True)
         held_ns = nbytes / slow - nbytes / self.number(route.links[0].id, "bw_gbs") if slow else 0.0
-        return _Journey(self, [*self._path(route, nbytes, nbytes, 0)]).run(setup_ns + held_ns)
+        return _Journey(self, [*self._path(route, nbytes, nbytes, 0)]).run(setup_ns + held_ns, slow)
 
     def read(self, route: Route, nbytes: int, setup_ns: float = 0.0, *, hit: bool = False) -> Prediction:
         """A read of ``nbytes`` from the memory at the end of ``route``, up to its last byte.
@@ -160,8 +171,8 @@ class ZeroLoadModel:
         ``hit``: all are in the cache before it, where it has one; else none are.
         """
         slow = self._slow_tcm(route, from_tcm=False)
-        into_ns = nbytes / slow if slow else 0.0
-        return _Journey(self, [*self._path(route, nbytes, 0, nbytes)], hit=hit).run(setup_ns, into_ns)
+        journey = _Journey(self, [*self._path(route, nbytes, 0, nbytes)], hit=hit)
+        return journey.run(setup_ns, into_gbs=slow)
 
     def _slow_tcm(self, route: Route, *, from_tcm: bool) -> float:
         """GB/s of a PE's link between TCM and DMA, if data cross it and it is slower than the next one."""
@@ -285,13 +296,14 @@ class _Journey:
         self.kinds = [str(model.figures(location)["kind"]) for location, _ in path]
         self.one_channel = "channel_router" in self.kinds
 
-    def run(self, setup_ns: float, into_ns: float = 0.0) -> Prediction:
+    def run(self, setup_ns: float, from_gbs: float = 0.0, *, into_gbs: float = 0.0) -> Prediction:
         """All of it; ``setup_ns`` passes before the first link.
 
-        ``into_ns``: what the data of a read take into the TCM, from when the first of them have come.
+        ``from_gbs``, ``into_gbs``: rate of the link between TCM and DMA where it limits a write or a read.
+        A read's data cross it from when the first of them have come.
         """
         model, path = self.model, self.path
-        trains = [Train.at_once(TimeByCause().plus("component", setup_ns), model.flits(path[0][1]))]
+        trains = [Train.at_once(setup_ns, model.flits(path[0][1]))]
         begun = trains
         for number, (location, nbytes) in enumerate(path):
             kind = self.kinds[number]
@@ -306,17 +318,16 @@ class _Journey:
                 is_write = number > 0 and path[number - 1][1] > 0
                 trains = self._access(location, kind, trains, nbytes, is_write)
             elif number == 0:
-                self.hops.append(ZeroLoadHop(location, kind, 0.0, setup_ns, nbytes))
+                self.hops.append(ZeroLoadHop(location, kind, 0.0, setup_ns, nbytes, from_gbs or None))
             elif self._forwards(location, kind, number):
                 trains = self._through(location, kind, trains, nbytes)
             else:
                 trains = self._store(location, kind, trains, nbytes)
         end = self._last(trains)
-        if into_ns:
-            last_link = path[len(path) - 2][0]
-            first = min((train.first for train in begun), key=lambda time: time.ns)
-            first = first.plus("link", model.number(last_link, "delay_ns"))
-            end = later(end, first.plus("link", into_ns))
+        if into_gbs:
+            first = min(train.first for train in begun) + model.number(path[-2][0], "delay_ns")
+            end = max(end, first + path[-1][1] / into_gbs)
+            self.hops[-1] = replace(self.hops[-1], t_out=end, gbs=into_gbs)
         return Prediction(end, tuple(self.hops))
 
     def _forwards(self, location: str, kind: str, number: int) -> bool:
@@ -330,22 +341,22 @@ class _Journey:
         flit_ns, last_ns = self.model.flit_times(gbs, nbytes)
         flight_ns = self.model.number(link, "delay_ns")
         allocation_ns = self.model.allocation_ns(link)
-        trains = [train.pay("link", allocation_ns) for train in trains]
+        trains = [train.pay(allocation_ns) for train in trains]
         crossed = [train.cross(flit_ns, last_ns, flight_ns) for train in trains]
-        self._note(link, kind, trains, self._last(crossed).ns, nbytes, gbs)
+        self._note(link, kind, trains, self._last(crossed), nbytes, gbs)
         return crossed
 
     def _through(self, name: str, kind: str, trains: list[Train], nbytes: int) -> list[Train]:
         overhead_ns = self.model.number(name, "overhead_ns")
-        passed = [train.pay(COMPONENT_KINDS[kind].cause, overhead_ns) for train in trains]
-        self._note(name, kind, trains, self._last(passed).ns, nbytes)
+        passed = [train.pay(overhead_ns) for train in trains]
+        self._note(name, kind, trains, self._last(passed), nbytes)
         return passed
 
     def _store(self, name: str, kind: str, trains: list[Train], nbytes: int) -> list[Train]:
         """A component that waits for the whole message, then pays its overhead."""
         overhead_ns = self.model.number(name, "overhead_ns")
-        out = self._last(trains).plus(COMPONENT_KINDS[kind].cause, overhead_ns)
-        self._note(name, kind, trains, out.ns, nbytes)
+        out = self._last(trains) + overhead_ns
+        self._note(name, kind, trains, out, nbytes)
         return [Train.at_once(out, self.model.flits(nbytes))]
 
     def _access(self, name: str, kind: str, trains: list[Train], nbytes: int, is_write: bool) -> list[Train]:
@@ -354,8 +365,8 @@ class _Journey:
         if not is_write:
             flits = self.model.flits(nbytes)
             arrived = [Train.at_once(self._last(trains), flits)]
-        cause, gbs = COMPONENT_KINDS[kind].cause, None
-        served = [train.pay(cause, self.model.number(name, "overhead_ns")) for train in arrived]
+        gbs = None
+        served = [train.pay(self.model.number(name, "overhead_ns")) for train in arrived]
         if kind == "pe_tcm":
             if self.over:
                 gbs = self.model.tcm_gbs(name, self.over)
@@ -363,7 +374,7 @@ class _Journey:
                 gbs = self.model.number(name, "write_gbs" if is_write else "read_gbs")
             if queue := self.model.queue_of(self.over):
                 overhead_ns = self.model.number(queue, "tcm_overhead_ns")
-                served = [train.pay(cause, overhead_ns) for train in served]
+                served = [train.pay(overhead_ns) for train in served]
             flit_ns, last_ns = self.model.flit_times(gbs, nbytes)
             served = [train.cross(flit_ns, last_ns, 0.0) for train in served]
         elif "cache_gbs" in self.model.figures(name):
@@ -377,15 +388,15 @@ class _Journey:
             gbs = self.model.number(name, "channel_gbs") * channels
             burst_ns = self.model.number(name, "burst_bytes") / self.model.number(name, "channel_gbs")
             served = (
-                [Train.at_once(later(*(_last_commit(train, channels, burst_ns) for train in served)), 1)]
+                [Train.at_once(max(_last_commit(train, channels, burst_ns) for train in served), 1)]
                 if is_write
                 else _fetch_trains(served[0], channels, burst_ns)
             )
         after = "cache_hit_ns" if "cache_gbs" in self.model.figures(name) else "access_ns"
-        served = [train.later(cause, self.model.number(name, after)) for train in served]
+        served = [train.later(self.model.number(name, after)) for train in served]
         if is_write:
             served = [Train.at_once(self._last(served), 1)]
-        self._note(name, kind, trains, self._last(served).ns, nbytes, gbs)
+        self._note(name, kind, trains, self._last(served), nbytes, gbs)
         return served
 
     def _cached(self, name: str, asked: list[Train], nbytes: int, is_write: bool) -> list[Train]:
@@ -403,11 +414,11 @@ class _Journey:
         if self.hit:
             return served
         fetched = _fetch_trains(asked[0], channels, burst_ns)
-        fetched = [train.later("hbm", float(own["access_ns"])) for train in fetched]
-        first = served[0].first.ns > fetched[0].first.ns  # which has the first flit
+        fetched = [train.later(float(own["access_ns"])) for train in fetched]
+        first = served[0].first > fetched[0].first  # which has the first flit
         return served + fetched if first else fetched + served
 
-    def _made_room(self, train: Train, own: Properties, burst_ns: float, nbytes: int) -> TimeByCause:
+    def _made_room(self, train: Train, own: Properties, burst_ns: float, nbytes: int) -> float:
         """When the last line that a long write brought out of a cache is written back.
 
         Each line beyond the capacity brings out one as its first flit comes: ``bursts`` of each channel that
@@ -423,23 +434,23 @@ class _Journey:
             for before in sorted({0, 1, most} & set(range(most + 1))):
                 number = (last - behind - before * turns) * line // self.model.flit_bytes
                 came = train.last if number == train.whole else train.flit(number)
-                ends.append(came.plus("hbm", (before + 1) * bursts * burst_ns))
-        return later(*ends)
+                ends.append(came + (before + 1) * bursts * burst_ns)
+        return max(ends)
 
-    def _last(self, trains: list[Train]) -> TimeByCause:
-        return later(*(train.last for train in trains))
+    def _last(self, trains: list[Train]) -> float:
+        return max(train.last for train in trains)
 
     def _note(
         self, name: str, kind: str, trains: list[Train], t_out: float, nbytes: int, gbs: float | None = None
     ) -> None:
-        self.hops.append(ZeroLoadHop(name, kind, trains[0].first.ns, t_out, nbytes, gbs))
+        self.hops.append(ZeroLoadHop(name, kind, trains[0].first, t_out, nbytes, gbs))
 
 
 def _cache_gbs(slice_: Properties, is_write: bool) -> float:
     return float(slice_["cache_write_gbs" if is_write else "cache_gbs"])
 
 
-def _last_commit(train: Train, channels: int, burst_ns: float) -> TimeByCause:
+def _last_commit(train: Train, channels: int, burst_ns: float) -> float:
     """When the last burst of a write is done.
 
     The last flit's channel has served every ``channels``-th flit before it. Counted from the end, the m-th
@@ -447,11 +458,11 @@ def _last_commit(train: Train, channels: int, burst_ns: float) -> TimeByCause:
     farthest can have delayed the last one.
     """
     before = train.whole // channels
-    ends = [train.last.plus("hbm", burst_ns)]
+    ends = [train.last + burst_ns]
     for bursts in sorted({1, before} & set(range(1, before + 1))):
         arrived = train.flit(train.whole - bursts * channels)
-        ends.append(arrived.plus("hbm", (bursts + 1) * burst_ns))
-    return later(*ends)
+        ends.append(arrived + (bursts + 1) * burst_ns)
+    return max(ends)
 
 
 def _fetch_trains(asked: Train, channels: int, burst_ns: float) -> list[Train]:
@@ -459,6 +470,6 @@ def _fetch_trains(asked: Train, channels: int, burst_ns: float) -> list[Train]:
     flits, start = asked.whole + 1, asked.last
     final = (flits - 1) // channels
     return [
-        Train.at_once(start.plus("hbm", (batch + 1) * burst_ns), flits - batch * channels, batch == 0)
+        Train.at_once(start + (batch + 1) * burst_ns, flits - batch * channels, batch == 0)
         for batch in sorted({0, 1, final - 1, final} & set(range(final + 1)))
     ]

@@ -43,7 +43,7 @@ def diagram(
         view: One of :data:`DIAGRAM_VIEWS`.
         run: A reference such as ``last``, or a :class:`Run`. Links and parts are coloured by the share of the
             time of its launches for which they were busy; where the view draws several as one, the busiest
-            counts.
+            member counts: a part in it, or a link between two of them.
         store: Where the run is; as for :func:`run`.
         of: The SIP, cube or PE to show instead of one that stands for all.
         launch: With ``from_ns`` and ``to_ns``, another window; see :meth:`Run.window`.

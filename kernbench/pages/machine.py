@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.analysis.use_over_time import use_over_time
@@ -19,9 +16,9 @@ from kernbench.pgraph import PropertyGraph
 from kernbench.report.colours import IDLE, STEPS, fill
 from kernbench.report.legend import legend, remarks
 from kernbench.report.percents import LEAST, percents
-from kernbench.report.views import VIEWS, Overlay, View, overlay
+from kernbench.report.views import VIEWS, Overlay, overlay
 from kernbench.report.views.facts import is_tray
-from kernbench.report.views.model import role
+from kernbench.report.views.model import members
 
 BINS = 48
 """Intervals that the slider steps through."""
@@ -79,9 +76,9 @@ def machine_use(
     """Utilisation of a view's wires and boxes, 0 to 1, in a window and in :data:`BINS` intervals of it.
 
     Gives ``window ns edges whole frames busiest places``: ``edges`` are ns of simulated time, ``whole`` a
-    share by id, ``frames`` a list of shares by id; what was idle is in neither. Of several parts drawn as
-    one the busiest counts, in every frame anew. ``busiest`` has ``[name, share]`` of the busiest parts by id
-    and ``places`` where a percentage finds room.
+    share by id, ``frames`` a list of shares by id; what was idle is in neither. Of each
+    wire and box its busiest member counts (:mod:`~kernbench.analysis.block_use`), in every frame anew.
+    ``busiest`` has ``[name, share]`` of the busiest members by id, ``places`` where a percentage finds room.
     """
     drawn = VIEWS[view](graph, of)
     chosen = run.window(window)
@@ -90,11 +87,13 @@ def machine_use(
     names, edges, shares_over_time = run._once(  # the same for all views
         ("over time", chosen), lambda: use_over_time(run.tables, chosen, BINS)
     )
-    columns = _columns(drawn, names)
-    frames = {key: shares_over_time[:, at].max(axis=1) for key, at in columns.items()}
+    own, column = members(drawn, names), {name: at for at, name in enumerate(names)}
+    frames = {key: shares_over_time[:, [column[name] for name in of]].max(axis=1) for key, of in own.items()}
     shown = {**whole.boxes, **whole.wires}
     most = {key: max(float(values.max()), shown.get(key, 0.0)) for key, values in frames.items()}
-    room = percents(drawn, _as_overlay(drawn, most))
+    wires = {wire.id for wire in drawn.wires}
+    boxes = {key: share for key, share in most.items() if key not in wires}
+    room = percents(drawn, Overlay({key: most[key] for key in most.keys() & wires}, boxes))
     return {
         "window": chosen.name,
         "ns": chosen.ns,
@@ -105,36 +104,14 @@ def machine_use(
             for key, values in frames.items()
             if values.max() >= LEAST
         },
-        "busiest": {key: _busiest([names[n] for n in at], shares) for key, at in columns.items()},
+        "busiest": {key: _busiest(of, shares) for key, of in own.items()},
         "places": {key: [_point(note.x), _point(note.y)] for key, note in room.items()},
     }
-
-
-def _columns(view: View, names: list[str]) -> dict[str, NDArray[np.int64]]:
-    """Columns of resources by the id of the wire or box that stands for them; none without any."""
-    by_role: dict[str, list[int]] = {}
-    for column, name in enumerate(names):
-        by_role.setdefault(role(name, view.name, view.instance), []).append(column)
-    owned: list[tuple[str, Iterable[str]]] = [(wire.id, wire.links) for wire in view.wires]
-    owned += [(box.id, box.components) for box in view.boxes]
-    found = {}
-    for key, roles in owned:
-        if at := [column for one in roles for column in by_role.get(one, ())]:
-            found[key] = np.array(at, np.int64)
-    return found
 
 
 def _busiest(names: list[str], shares: Mapping[str, float]) -> list[list[Any]]:
     order = sorted(names, key=lambda name: (-round(shares.get(name, 0.0), 9), name))
     return [[name, _digits(shares.get(name, 0.0))] for name in order[:_BUSIEST]]
-
-
-def _as_overlay(view: View, shares: Mapping[str, float]) -> Overlay:
-    wires = {wire.id for wire in view.wires}
-    return Overlay(
-        {key: share for key, share in shares.items() if key in wires},
-        {key: share for key, share in shares.items() if key not in wires},
-    )
 
 
 def where_is(graph: PropertyGraph, part: str) -> tuple[str, str | None]:

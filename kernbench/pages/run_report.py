@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
+from kernbench.analysis.block_use import busiest_member, members_of_blocks
 from kernbench.analysis.chosen_window import Chosen, ChosenWindow
 from kernbench.api.advising import named_run
 from kernbench.api.asking import expect, library
@@ -114,14 +115,13 @@ def _answers(answers: Answers, params: dict[str, Any], against: str | None) -> I
 
 
 def _busiest(answers: Answers, params: dict[str, Any], names: list[str]) -> list[str]:
-    """The :data:`_BY_NAME` of these SIPs, cubes or PEs with the busiest part, in the order given."""
-    run = answers.run(params).run
-    most = dict.fromkeys(names, 0.0)
-    for resource, share in run._utilisation(run.window(window_of(params))).items():
-        parts = resource.split(".")
-        for depth in (1, 2, 3):
-            if (name := ".".join(parts[:depth])) in most:
-                most[name] = max(most[name], round(share, 9))
+    """The :data:`_BY_NAME` of these SIPs, cubes or PEs with the busiest member, in the order given."""
+    opened = answers.run(params)
+    shares = opened.run._utilisation(opened.run.window(window_of(params)))
+    table = opened.topology.tables["Component"]
+    parent = dict(zip(table["name"].to_pylist(), table["parent"].to_pylist(), strict=True))
+    inside = members_of_blocks(parent, shares)
+    most = {name: round(busiest_member(shares, inside.get(name, ()))[0], 9) for name in names}
     chosen = sorted(names, key=lambda name: -most[name])[:_BY_NAME]
     return [name for name in names if name in chosen and most[name] > 0]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum
 
 from kernbench.analysis.zero_load import Prediction, ZeroLoadHop, ZeroLoadModel
@@ -138,13 +138,19 @@ class ProbeBench:
         unfinished += len(machine.in_flight)
         rows = [row for transaction in watch.ended for row in transaction.rows]
         flits = self._formula.flits(nbytes)
+        hops = [_hop(machine, row, transfer.t_submit) for row in rows]
+        service_ns = [row.service_ns for row in rows]
+        if hops and hops[-1].kind == "pe_dma" and not case.is_write:
+            # It is done when all that came has crossed to the TCM, of which its transactions tell nothing.
+            service_ns.append(transfer.ns - hops[-1].t_out)
+            hops[-1] = replace(hops[-1], t_out=transfer.ns)
         return Measurement(
             nbytes,
             flits,
             transfer.ns,
             case.predict(self._formula, nbytes),
-            tuple(_hop(machine, row, transfer.t_submit) for row in rows),
-            fsum(row.service_ns for row in rows),
+            tuple(hops),
+            fsum(service_ns),
             fsum(row.wait_ns for row in rows),
             unfinished,
             max(TOLERANCE_NS, flits * math.ulp(machine.clock.now)),

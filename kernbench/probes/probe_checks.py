@@ -94,7 +94,7 @@ def hops_add_up(rows: Sequence[CaseRow]) -> Broken:
 def causes_add_up(rows: Sequence[CaseRow]) -> Broken:
     """The breakdown by cause adds up to the formula's time, and no share is negative."""
     for row, m in _all(rows):
-        shares = m.prediction.end.shares
+        shares = m.prediction.breakdown().values()
         yield _unless(
             abs(fsum(shares) - m.prediction.ns) <= m.tolerance_ns and min(shares) >= 0.0,
             f"{_what(row, m)}: causes add up to {fsum(shares):.9g} ns of {m.prediction.ns:.9g} ns",

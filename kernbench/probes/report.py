@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kernbench.analysis.time_by_cause import CAUSES
+from kernbench.analysis.zero_load import CAUSES
 from kernbench.probes.cases import CATEGORIES, Case, LeftOut
 from kernbench.probes.measurements import CaseRow, Measurement
 from kernbench.probes.probe_checks import Finding
@@ -72,7 +72,7 @@ class ProbeReport:
         return {
             **_way(row.case),
             **figures(m),
-            "breakdown": m.prediction.end.breakdown(),
+            "breakdown": m.prediction.breakdown(),
             "bottleneck": m.prediction.hops[m.prediction.bottleneck].name,
             "sweep": [figures(row.by_size[size]) for size in self.sizes],
             "hops": list(hops(m)),
@@ -89,7 +89,7 @@ class ProbeReport:
             cells.append(
                 [
                     *(row.case.name, row.case.op, len(row.case.route.links), m.actual_ns, m.prediction.ns),
-                    *m.prediction.end.shares,
+                    *m.prediction.breakdown().values(),
                     *(m.effective_gbs, m.prediction.bottleneck_gbs, m.utilisation),
                 ]
             )
@@ -132,7 +132,7 @@ class ProbeReport:
     def flat(self) -> Table:
         """Every case at every size, one line each."""
         cells = [
-            {**_way(row.case), **figures(m), **m.prediction.end.breakdown()}
+            {**_way(row.case), **figures(m), **m.prediction.breakdown()}
             for row in self.rows
             for m in row.by_size.values()
         ]

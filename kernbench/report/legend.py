@@ -63,6 +63,6 @@ def remarks(view: View, overlay: Overlay | None = None, run: str = "") -> list[s
     if overlay is not None:
         lines.append(
             f"Utilisation in {run or 'the run'}: the share of what a link or part could have done; where "
-            "several are drawn as one, the busiest."
+            "several are drawn as one, that of its busiest member: a part or a link within."
         )
     return lines

@@ -95,7 +95,7 @@ def _box(box: Box, overlay: Overlay | None) -> str:
         if share > 0.0:
             paint, thick = colour(share)
             border = f' style="stroke:{paint};stroke-width:{_n(thick)}"'
-        note = f"\nutilisation {percent(share)}"
+        note = _use(share, overlay.busiest.get(box.id), box.components + box.links)
     colour_of_box = fill(box.kind)
     corner = "6" if box.is_frame else "3"
     tip = f"<title>{escape((box.tip or box.id) + note)}</title>"
@@ -120,7 +120,7 @@ def _wire(wire: Wire, overlay: Overlay | None) -> str:
     if overlay is not None:
         share = overlay.wires.get(wire.id, 0.0)
         paint, thick = colour(share)
-        dashed, note = False, f"\nutilisation {percent(share)}"
+        dashed, note = False, _use(share, overlay.busiest.get(wire.id), wire.links)
     dash = ' stroke-dasharray="5 3"' if dashed else ""
     points = " ".join(f"{_n(x)},{_n(y)}" for x, y in wire.points)
     tip = f"{wire.a} - {wire.b}: {kind.title}, {wire.gbs:g} GB/s each way, {wire.mm:g} mm{note}"
@@ -128,6 +128,12 @@ def _wire(wire: Wire, overlay: Overlay | None) -> str:
         f"<g id={quoteattr(wire.id)}><title>{escape(tip)}</title>"
         f'<polyline class="wire" points="{points}" stroke="{paint}" stroke-width="{_n(thick)}"{dash}/></g>'
     )
+
+
+def _use(share: float, busiest: str | None, members: tuple[str, ...]) -> str:
+    """What a tooltip says of the use of a wire or box: where it stands for several, of which."""
+    whose = f", of its busiest member {busiest}" if busiest and members != (busiest,) else ""
+    return f"\nutilisation {percent(share)}{whose}"
 
 
 def _percent(note: Note) -> str:

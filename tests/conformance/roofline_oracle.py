@@ -58,7 +58,7 @@ def roofline(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]
         nbytes, light = {}, {"gemm": flops / peak if peak else 0.0}
         for kind, memory in (("hbm_ctrl", "hbm"), ("sram", "sram"), ("pe_tcm", "tcm")):
             here = {at: n for at, n in moved.items() if at[0] in parts and parts[at[0]]["kind"] == kind}
-            nbytes[memory], times = sum(here.values()), [0.0]
+            times = [(0.0, 0)]
             for ways in ("read", "write") if kind == "pe_tcm" else ("read write",):
                 names = {name for name, way in here if way in ways}
                 rates = []
@@ -66,8 +66,9 @@ def roofline(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]
                     rate = own(name, "slice_gbs" if kind == "hbm_ctrl" else f"{ways}_gbs")
                     rates.append(rate or math.fsum(link["bw_gbs"] for link in links if link["dst"] == name))
                 rate = math.fsum(rates)
-                times.append(sum(n for at, n in here.items() if at[1] in ways) / rate if rate else 0.0)
-            light[memory] = max(times)
+                count = sum(n for at, n in here.items() if at[1] in ways)
+                times.append((count / rate if rate else 0.0, count))
+            light[memory], nbytes[memory] = max(times)
         over: dict[str, int] = {}
         for hop in run.tables["Hop"].to_pylist():
             op = op_of.get(hop["txn"], -1)

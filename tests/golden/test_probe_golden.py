@@ -28,7 +28,7 @@ def times() -> dict[str, Any]:
             "dst": row.case.dst,
             "actual_ns": {str(n): round(m.actual_ns, 9) for n, m in row.by_size.items()},
             "breakdown": {
-                cause: round(ns, 9) for cause, ns in row.by_size[32768].prediction.end.breakdown().items()
+                cause: round(ns, 9) for cause, ns in row.by_size[32768].prediction.breakdown().items()
             },
         }
         for row in report.rows

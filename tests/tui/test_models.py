@@ -22,7 +22,7 @@ from kernbench.tui.models.browser import Browser
 from kernbench.tui.models.cypher import ask, complete
 from kernbench.tui.models.entity_pages import launch_page, operation_page, transaction_page
 from kernbench.tui.models.machine import MachineTree
-from kernbench.tui.models.mesh import cube_map, sip_map
+from kernbench.tui.models.mesh import cube_map
 from kernbench.tui.models.pages import Page, TabSection
 from kernbench.tui.models.questions import answer, form, questions_table
 from kernbench.tui.models.resource_page import resource_page, shares_of
@@ -166,7 +166,9 @@ def test_what_is_not_there_is_an_error_with_a_remedy(opened: OpenRun, browser: B
 
 def test_maps_show_the_busiest_part_of_each_cell(opened: OpenRun) -> None:
     shares = {name: one.utilisation for name, one in shares_of(opened, WHOLE).items()}
-    package = sip_map(opened, shares, 0)
+    machine = MachineTree(opened, shares_of(opened, WHOLE), "the whole run")
+    package = machine.map("sip0")
+    assert package is not None
     inside = [share for name, share in shares.items() if name.startswith("sip0.cube0.") and "io" not in name]
     cell = package.cells[0, 0]
     assert cell.name == "sip0.cube0"

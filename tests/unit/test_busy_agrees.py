@@ -146,7 +146,8 @@ def test_pictures_agree(run: kb.Run, launch: str, view: str) -> None:
     for name, (share, _) in wanted.items():
         key = role(name, drawn.name, drawn.instance)
         most[key] = max(share, most.get(key, 0.0))
-    owned = {wire.id: wire.links for wire in drawn.wires} | {box.id: box.components for box in drawn.boxes}
+    owned = {wire.id: wire.links for wire in drawn.wires}
+    owned |= {box.id: box.components + box.links for box in drawn.boxes}
     shown = {key: max((most.get(one, 0.0) for one in of), default=0.0) for key, of in owned.items()}
     shown = {key: share for key, share in shown.items() if share > 0}
 
@@ -156,7 +157,7 @@ def test_pictures_agree(run: kb.Run, launch: str, view: str) -> None:
         for name, share in rows:
             assert share == pytest.approx(wanted.get(name, (0.0, 0.0))[0], abs=5.1e-5), name
     text = kb.diagram(graph, view, run=run, store=run._kept_in(), launch=launch)
-    said = set(re.findall(r"utilisation ([^<&\n]+)", text)) - {percent(0.0)}
+    said = set(re.findall(r"utilisation ([^<&\n,]+)", text)) - {percent(0.0)}
     assert said == {percent(share) for share in shown.values()} - {percent(0.0)}
 
 

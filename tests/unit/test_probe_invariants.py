@@ -96,7 +96,7 @@ def _tampers() -> Iterator[Any]:
         local,
         {
             "prediction": lambda m: replace(
-                m.prediction, end=replace(m.prediction.end, shares=(1.0, *m.prediction.end.shares[1:]))
+                m.prediction, hops=(replace(m.prediction.hops[0], t_out=1000.0), *m.prediction.hops[1:])
             )
         },
     )
@@ -157,3 +157,27 @@ def test_a_machine_that_is_made_otherwise_is_not_blamed() -> None:
     assert report.ok
     (finding,) = (f for f in report.findings if f.name.startswith("local <= same cube"))
     assert "the others by this machine's figures; first: pe-cross-cube-hbm-best" in finding.line
+
+
+@pytest.mark.parametrize("set_", [{}, {"pe.links.internal_gbs": 64}], ids=["as is", "slow link to the TCM"])
+@pytest.mark.parametrize("op", ["read", "write"])
+def test_a_probe_and_the_critical_path_say_the_same_of_a_transfer(op: str, set_: dict[str, Any]) -> None:
+    """In all, and by cause; every invariant holds."""
+    machine = kb.load_topology("minimal", set_)
+    report = kb.probe(machine, sizes=(4096,), nbytes=4096)
+    assert report.violations == []
+    (row,) = [row for row in report.rows if (row.case.name, row.case.op) == ("pe-local-hbm", op)]
+    flow = {"src": row.case.src, "dst": row.case.dst, "bytes": 4096, "op": op}
+    path = kb.traffic([flow], machine).critical_path()
+    assert path.ns == pytest.approx(row.by_size[4096].actual_ns, abs=1e-9)
+    assert {cause: ns for cause, ns in row.by_size[4096].prediction.breakdown().items() if ns} == (
+        pytest.approx(path.by_cause(), abs=1e-9)
+    )
+
+
+def test_a_transfer_over_a_slow_link_to_the_tcm_by_hand() -> None:
+    """256 bytes at 64 GB/s from when the first of them come, 13 ns after the read was sent."""
+    report = kb.probe(kb.load_topology("minimal", {"pe.links.internal_gbs": 64}), sizes=(256,), nbytes=256)
+    read, write = (row.by_size[256] for row in report.rows if row.case.name == "pe-local-hbm")
+    assert (read.actual_ns, read.service_ns, read.prediction.bottleneck_gbs) == (17.0, 17.0, 64.0)
+    assert (write.actual_ns, write.prediction.bottleneck_gbs) == (17.0, 64.0)

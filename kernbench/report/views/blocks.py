@@ -35,7 +35,7 @@ def blocks_view(graph: PropertyGraph, of: str | None = None) -> View:
         known = dict.fromkeys(node.id.rpartition(".")[0] for node in graph.nodes() if "." in node.id)
         hint = did_you_mean(str(of), known)
         raise UsageError(f"the topology '{graph.properties['name']}' has no block '{of}'; {hint}")
-    sheet = Sheet("system", of or "")
+    sheet = Sheet(graph, "system", of or "")
     many = len(groups) > _MANY
     gap = _GAP / 2 if many else _GAP
     labels = {name: _label(name, prefix, short=many) for name in groups}
@@ -53,9 +53,7 @@ def blocks_view(graph: PropertyGraph, of: str | None = None) -> View:
     for wire in wires:
         sheet.wire(wire)
     parts = count_text(sum(map(len, groups.values())), "part")
-    return sheet.cut(
-        str(graph.properties["name"]), of or "machine", [count_text(len(groups), "block"), parts]
-    )
+    return sheet.cut(of or "machine", [count_text(len(groups), "block"), parts])
 
 
 def _groups(graph: PropertyGraph, of: str | None) -> dict[str, list[Node]]:

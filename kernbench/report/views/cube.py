@@ -25,7 +25,7 @@ _BARE = 26.0
 def cube_view(graph: PropertyGraph, instance: str | None = None) -> View:
     """A cube that stands for all, or the one called ``instance``."""
     group, instance = shown(graph, "cube", instance)
-    sheet = Sheet("cube", instance)
+    sheet = Sheet(graph, "cube", instance)
     size = spec(graph)["cube"]["size_mm"]
     nodes = inside(graph, group)
     owner = {node.id: _box_id(group, node) for node in nodes}
@@ -66,7 +66,6 @@ def cube_view(graph: PropertyGraph, instance: str | None = None) -> View:
         sheet.wire(bundle, paths.get((bundle.a, bundle.b)) or paths.get((bundle.b, bundle.a)))
     _rulers(sheet, columns, rows, across, down)
     return sheet.cut(
-        str(graph.properties["name"]),
         instance or "cube",
         _facts(graph, instance),
         scale=scale,

@@ -15,6 +15,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from kernbench.analysis.block_use import busiest_member
+
 Point = tuple[float, float]
 
 
@@ -33,6 +35,8 @@ class Box:
     """The label."""
     components: tuple[str, ...] = ()
     """Roles (see :func:`role`) of the components that it stands for."""
+    links: tuple[str, ...] = ()
+    """Roles of the links between two of them."""
     is_frame: bool = False
     """Others lie on it; its label, if any, is at its top."""
     x_mm: float = 0.0
@@ -148,25 +152,31 @@ class Overlay:
 
     wires: Mapping[str, float] = field(default_factory=dict)
     boxes: Mapping[str, float] = field(default_factory=dict)
+    busiest: Mapping[str, str] = field(default_factory=dict)
+    """The component or link that was as busy as its wire or box."""
+
+
+def members(view: View, names: Iterable[str]) -> dict[str, list[str]]:
+    """Which of the components and links ``names`` each wire or box stands for, by id; none without any.
+
+    A wire stands for its links, a box for the members of a block: see :mod:`kernbench.analysis.block_use`.
+    """
+    by_role: dict[str, list[str]] = {}
+    for name in names:
+        by_role.setdefault(role(name, view.name, view.instance), []).append(name)
+    roles = {wire.id: wire.links for wire in view.wires}
+    roles |= {box.id: box.components + box.links for box in view.boxes}
+    found = {key: [name for one in of for name in by_role.get(one, ())] for key, of in roles.items()}
+    return {key: own for key, own in found.items() if own}
 
 
 def overlay(view: View, used: Mapping[str, float]) -> Overlay:
-    """Utilisation ``used`` (share by component and link) on a view.
-
-    Where several links are one wire, or several components one box, the busiest of them counts: a maximum
-    shows a bottleneck that a mean would hide.
-    """
-    shares: dict[str, float] = {}
-    for name, share in used.items():
-        key = role(name, view.name, view.instance)
-        shares[key] = max(share, shares.get(key, 0.0))
-
-    def most(roles: Iterable[str]) -> float:
-        return max((shares.get(key, 0.0) for key in roles), default=0.0)
-
-    wires = {wire.id: most(wire.links) for wire in view.wires}
-    boxes = {box.id: most(box.components) for box in view.boxes}
+    """Utilisation ``used`` (by component and link) on a view: of each wire and box its busiest member's."""
+    most = {key: busiest_member(used, own) for key, own in members(view, used).items()}
+    wires = {wire.id for wire in view.wires}
+    shares = {key: share for key, (share, _) in most.items() if share > 0.0}
     return Overlay(
-        {key: share for key, share in wires.items() if share > 0.0},
-        {key: share for key, share in boxes.items() if share > 0.0},
+        {key: share for key, share in shares.items() if key in wires},
+        {key: share for key, share in shares.items() if key not in wires},
+        {key: most[key][1] for key in shares},
     )

@@ -22,7 +22,7 @@ _GAP_X, _GAP_Y = 56.0, 40.0
 def pe_view(graph: PropertyGraph, instance: str | None = None) -> View:
     """A PE that stands for all, or the one called ``instance``."""
     group, instance = shown(graph, "pe", instance)
-    sheet = Sheet("pe", instance)
+    sheet = Sheet(graph, "pe", instance)
     parts = [node for node in inside(graph, group) if node.id.startswith(f"{group.id}.pe_")]
     owner = {node.id: str(node.properties["kind"]) for node in parts}
     cells = {kind: COMPONENT_KINDS[kind].cell or (4, i) for i, kind in enumerate(owner.values())}
@@ -50,7 +50,7 @@ def pe_view(graph: PropertyGraph, instance: str | None = None) -> View:
         else:
             sheet.wire(bundle)
     title = instance or "processing element"
-    return sheet.cut(str(graph.properties["name"]), title, _facts(graph, instance))
+    return sheet.cut(title, _facts(graph, instance))
 
 
 def _around(start: Box, end: Box) -> list[Point]:

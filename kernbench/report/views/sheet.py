@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from kernbench.pgraph import Node
+from kernbench.pgraph import Node, PropertyGraph
 from kernbench.report.views.facts import figures
 from kernbench.report.views.model import Box, Note, Point, View, Wire, role
 from kernbench.report.views.text import LINE, width
@@ -22,7 +22,8 @@ Rectangle = tuple[float, float, float, float]
 class Sheet:
     """Collects what :class:`View` holds, in any coordinates; :meth:`cut` moves all to the origin."""
 
-    def __init__(self, name: str, instance: str = "") -> None:
+    def __init__(self, graph: PropertyGraph, name: str, instance: str = "") -> None:
+        self.graph = graph
         self.name = name
         self.instance = instance
         self.boxes: dict[str, Box] = {}
@@ -52,22 +53,28 @@ class Sheet:
             raise ValueError(f"box '{box_id}' is on the sheet already")
         at = nodes[0].properties if nodes else {"x_mm": 0.0, "y_mm": 0.0}
         names = [node.id for node in nodes]
+        roles, links = self.roles(names), self.roles(self._between(names))
         about = tip or "\n".join(f"{self._role(n.id)}: {figures(n)}" for n in nodes)
         box = Box(
-            box_id, kind, *rectangle, tuple(lines), self.roles(names), frame,
+            box_id, kind, *rectangle, tuple(lines), roles, links, frame,
             float(at["x_mm"]), float(at["y_mm"]), about,
         )  # fmt: skip
         self.boxes[box_id] = box
         return box
+
+    def _between(self, names: Sequence[str]) -> list[str]:
+        """Links from one of these components to another."""
+        own = set(names)
+        return [
+            edge.id for name in names for edge in self.graph.out_edges(name, "LINK") if edge.target in own
+        ]
 
     def wire(self, bundle: Wire, points: Sequence[Point] | None = None) -> None:
         """Draw a bundle; a straight line unless ``points`` say otherwise."""
         path = tuple(points) if points is not None else straight(self.boxes[bundle.a], self.boxes[bundle.b])
         self.wires.append(replace(bundle, links=self.roles(bundle.links), points=path))
 
-    def cut(
-        self, topology: str, title: str, facts: Sequence[str], *, scale: float = 0.0, stretched: bool = False
-    ) -> View:
+    def cut(self, title: str, facts: Sequence[str], *, scale: float = 0.0, stretched: bool = False) -> View:
         """The finished view."""
         boxes = sorted(self.boxes.values(), key=lambda box: not box.is_frame)
         xs = [x for box in boxes for x in (box.x, box.right)]
@@ -82,7 +89,7 @@ class Sheet:
         left, top = min(xs), min(ys)
         return View(
             self.name,
-            topology,
+            str(self.graph.properties["name"]),
             title,
             tuple(facts),
             tuple(replace(box, x=box.x - left, y=box.y - top) for box in boxes),

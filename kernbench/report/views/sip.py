@@ -22,7 +22,7 @@ _SEAM = 26.0
 def sip_view(graph: PropertyGraph, instance: str | None = None) -> View:
     """A SIP that stands for all, or the one called ``instance``."""
     group, instance = shown(graph, "sip", instance)
-    sheet = Sheet("sip", instance)
+    sheet = Sheet(graph, "sip", instance)
     nodes = inside(graph, group)
     owner = {node.id: node.id.removeprefix(f"{group.id}.") for node in nodes if _is_port(graph, node)}
     content = spec(graph)
@@ -50,7 +50,6 @@ def sip_view(graph: PropertyGraph, instance: str | None = None) -> View:
     for bundle in bundles(graph, owner):
         sheet.wire(bundle)
     return sheet.cut(
-        str(graph.properties["name"]),
         instance or "SIP",
         _facts(graph, instance),
         scale=scale,

@@ -30,7 +30,7 @@ def system_view(graph: PropertyGraph, instance: str | None = None) -> View:
     """The whole machine, PCIe links and packages; ``instance`` is a block of a machine that is not a tray."""
     if not is_tray(graph):
         return blocks_view(graph, instance)
-    sheet = Sheet("system")
+    sheet = Sheet(graph, "system")
     switch = graph.node(places(graph).part("switch"))
     endpoints = [node for node in graph.nodes() if node.properties["kind"] == "pcie_ep"]
     ends = [graph.node(HOST_CPU), switch, *endpoints]
@@ -51,7 +51,6 @@ def system_view(graph: PropertyGraph, instance: str | None = None) -> View:
     for end, bundle in wires.items():
         sheet.wire(replace(bundle, a=switch.id, b=end))
     return sheet.cut(
-        str(graph.properties["name"]),
         "tray",
         _facts(graph),
         scale=scale,

@@ -1,10 +1,11 @@
-"""The machine of a run as a tree of parts, each with the use of the busiest thing inside it."""
+"""The machine of a run as a tree of parts, each with the use of its busiest member."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from kernbench.analysis.block_use import busiest_member, members_of_blocks
 from kernbench.api.open_runs import OpenRun
 from kernbench.tui.models.mesh import MeshMap, map_of
 from kernbench.tui.models.resource_page import Shares, describe
@@ -25,12 +26,8 @@ class MachineTree:
             self._parts.setdefault(parent, []).append(name)
             self._parent[name] = parent
         self.root = self._parts[""][0]
-        self._most: dict[str, float] = {}
-        for name, share in self._utilisation.items():
-            here: str = name.partition("->")[0]
-            while here:
-                self._most[here] = max(share, self._most.get(here, 0.0))
-                here = self._parent.get(here, "")
+        inside = members_of_blocks(self._parent, self._utilisation)
+        self._most = {block: busiest_member(self._utilisation, own) for block, own in inside.items()}
 
     @property
     def first_package(self) -> str:
@@ -44,10 +41,10 @@ class MachineTree:
         return self._parts.get(name, [])
 
     def label(self, name: str) -> str:
-        """The last part of a name, and the utilisation of the busiest thing inside it."""
+        """The last part of a name, and the utilisation of its busiest member."""
         parent = self._parent.get(name, "")
         short = name.removeprefix(f"{parent}.") if parent else name
-        share = self._most.get(name, 0.0)
+        share, _ = self._most.get(name, (0.0, ""))
         return f"{short} {share:.0%}" if share >= 0.005 else short
 
     def use(self, name: str) -> str:
@@ -55,7 +52,8 @@ class MachineTree:
         if name in self.shares:
             return f"{self.shares[name]} of {self.window}"
         if name in self._most:
-            return f"utilisation of the busiest part inside {self._most[name]:.1%} of {self.window}"
+            share, member = self._most[name]
+            return f"utilisation of its busiest member {member} {share:.1%} of {self.window}"
         return f"not used in {self.window}"
 
     def describe(self, name: str) -> dict[str, Any]:
@@ -64,4 +62,4 @@ class MachineTree:
 
     def map(self, name: str) -> MeshMap | None:
         """The map on which it lies."""
-        return map_of(self.opened, self._utilisation, name)
+        return map_of(self.opened, self._utilisation, self._most, name)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from kernbench.analysis.block_use import busiest_member
 from kernbench.api.open_runs import OpenRun
 
 At = tuple[int, int]
@@ -14,7 +15,7 @@ At = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cube or a router: its name, a short label, the share of time for which its busiest part was busy."""
+    """A cube or a router: its name, a short label, the utilisation of its busiest member."""
 
     name: str
     label: str
@@ -43,35 +44,37 @@ class MeshMap:
         )
 
 
-def map_of(opened: OpenRun, shares: Mapping[str, float], name: str) -> MeshMap | None:
-    """The map on which a component lies: its cube's routers, or its package's cubes; None for the tray."""
+def map_of(
+    opened: OpenRun, shares: Mapping[str, float], blocks: Mapping[str, tuple[float, str]], name: str
+) -> MeshMap | None:
+    """The map on which a component lies: its cube's routers, or its package's cubes; None for the tray.
+
+    ``shares`` has the utilisation of components and links, ``blocks`` that of blocks and whose it is.
+    """
     table = opened.topology.tables["Component"].select(["name", "sip", "cube"]).to_pylist()
     places = {row["name"]: (row["sip"], row["cube"]) for row in table}
     sip, cube = places.get(name.partition("->")[0], (-1, -1))
     if sip < 0:
         return None
-    return cube_map(opened, shares, sip, cube) if cube >= 0 else sip_map(opened, shares, sip)
+    return cube_map(opened, shares, sip, cube) if cube >= 0 else sip_map(opened, shares, blocks, sip)
 
 
-def sip_map(opened: OpenRun, shares: Mapping[str, float], sip: int) -> MeshMap:
-    """The cubes of a package: each as busy as the busiest component or link within it."""
+def sip_map(
+    opened: OpenRun, shares: Mapping[str, float], blocks: Mapping[str, tuple[float, str]], sip: int
+) -> MeshMap:
+    """The cubes of a package, each as busy as its busiest member."""
     rows = _rows(opened, sip)
     cubes = {row["cube"]: row for row in rows if row["kind"] == "cube"}
     if not cubes:  # its routers are its own
         return cube_map(opened, shares, sip, 0)
-    busiest: dict[int, tuple[float, str]] = {}
     between: dict[tuple[int, int], float] = {}
     for name, (here, there) in _ends(opened, rows):
-        share = shares.get(name, 0.0)
-        if here == there:
-            if share > busiest.get(here, (0.0, ""))[0]:
-                busiest[here] = share, name
-        else:
+        if here != there:
             pair = min(here, there), max(here, there)
-            between[pair] = max(share, between.get(pair, 0.0))
+            between[pair] = max(shares.get(name, 0.0), between.get(pair, 0.0))
     cells, at = {}, _grid(cubes.values())
-    for cube, row in sorted(cubes.items()):
-        share, most = busiest.get(cube, (0.0, ""))
+    for _, row in sorted(cubes.items()):
+        share, most = blocks.get(row["name"], (0.0, ""))
         cells[at[row["name"]]] = Cell(row["name"], row["name"].rpartition(".")[2], share, most)
     joined = {
         (at[cubes[a]["name"]], at[cubes[b]["name"]]): share
@@ -88,7 +91,7 @@ def cube_map(opened: OpenRun, shares: Mapping[str, float], sip: int, cube: int) 
     title = _name_of(rows, "cube") or _name_of(_rows(opened, sip), "sip")
     routers = _grid([row for row in rows if row["kind"] == "router"])
     owner, labels = _owners(opened, rows, routers)
-    busiest = {name: (shares.get(name, 0.0), name) for name in routers}
+    tiles = {name: [name] for name in routers}
     between: dict[tuple[At, At], float] = {}
     for name in opened.links:
         src, _, dst = name.partition("->")
@@ -99,14 +102,14 @@ def cube_map(opened: OpenRun, shares: Mapping[str, float], sip: int, cube: int) 
             a, b = sorted((routers[src], routers[dst]))
             between[a, b] = max(share, between.get((a, b), 0.0))
         elif (router := owner.get(src) or owner.get(dst)) is not None:
-            busiest[router] = max(busiest[router], (share, name))
+            tiles[router].append(name)
     for name, router in owner.items():
-        busiest[router] = max(busiest[router], (shares.get(name, 0.0), name))
+        tiles[router].append(name)
     cells = {}
     for name, at in routers.items():
-        share, most = busiest[name]
+        share, most = busiest_member(shares, tiles[name])
         shown, label = labels.get(name, (name, name.removeprefix(f"{title}.")))
-        cells[at] = Cell(shown, label, share, most if share else "")
+        cells[at] = Cell(shown, label, share, most)
     return _join(f"{title}: routers", cells, between)
 
 
@@ -168,9 +171,8 @@ def _rows(opened: OpenRun, sip: int, cube: int | None = None) -> list[dict[str, 
 
 
 def _ends(opened: OpenRun, rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, tuple[int, int]]]:
-    """Components and links of a package with the cubes of their ends."""
+    """Links of a package between cubes, with the cubes of their ends."""
     cube_of = {row["name"]: row["cube"] for row in rows if row["cube"] >= 0}
-    yield from ((name, (cube, cube)) for name, cube in cube_of.items())
     for name in opened.links:
         src, _, dst = name.partition("->")
         if src in cube_of and dst in cube_of:

@@ -158,7 +158,7 @@ export async function topology(root, ctx) {
   function about(id) {
     const { one, wire } = made.shapes.get(id);
     const share = shareOf(id);
-    return `${one.tip || one.id}\n${wire || one.parts ? `utilisation ${percent(share)}${one.parts > 1 || wire ? ", the busiest of them" : ""}` : ""}`.trim();
+    return `${one.tip || one.id}\n${wire || one.parts ? `utilisation ${percent(share)}${one.parts > 1 || wire ? ", of its busiest member" : ""}` : ""}`.trim();
   }
 
   function tell() {
@@ -223,7 +223,7 @@ export async function topology(root, ctx) {
     h("div", { class: "over-time" }, play, marks, whole, when),
     h("div", { class: "stage" }, h("div", { class: "paper", style: { "--picture": `${Math.round(made.height * READABLE_PX / SIZE)}px` } }, made.svg), detail),
     legendPlace,
-    h("p", { class: "faint" }, `${picture.title}: ${picture.facts.join(", ")}. ${picture.remarks.join(" ")} Utilisation: the share of what a link or part could have done; where several are drawn as one, the busiest.`));
+    h("p", { class: "faint" }, `${picture.title}: ${picture.facts.join(", ")}. ${picture.remarks.join(" ")} Utilisation: the share of what a link or part could have done; where several are drawn as one, that of its busiest member, a part or a link within.`));
   step(-1);
   const [busiest] = Object.entries(use.whole).sort(([, a], [, b]) => b - a)[0] || [];
   zoom.atLeast(READABLE_PX / SIZE, middleOf(busiest));
