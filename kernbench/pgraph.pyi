@@ -53,3 +53,4 @@ from kernbench_graph.topology import (
     topology_id as topology_id,
     topology_record as topology_record,
 )
+from kernbench_graph.yaml_text import load_plain as load_plain, loaded as loaded

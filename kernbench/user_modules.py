@@ -14,12 +14,13 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from importlib.machinery import PathFinder
+from importlib.machinery import PathFinder, SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 from typing import TypeVar
 
 from kernbench.errors import ConfigError, KernBenchError, UsageError
+from kernbench.input_files import LONGEST, read_file
 from kernbench.user_code import ends
 
 T = TypeVar("T")
@@ -58,24 +59,33 @@ def module_name(path: Path) -> str:
     return f"kernbench_user_{full.stem}_{hashlib.sha256(str(full).encode()).hexdigest()[:8]}"
 
 
+def source(place: str, what: str) -> bytes:
+    """The content of the Python file ``place``, a ``what``; :class:`UsageError` where it cannot be read."""
+    try:
+        return read_file(Path(place).expanduser(), LONGEST)
+    except OSError as error:
+        missing = isinstance(error, FileNotFoundError)
+        reason = "does not exist" if missing else f"cannot be read: {error.strerror}"
+        raise UsageError(f"{what} file '{place}' {reason}; give the path of a Python file") from None
+
+
 def load_file(place: str, what: str) -> str:
     """Import the Python file ``place`` anew and return its module's name; ``what`` is it in errors.
 
     Raises :class:`UsageError` when there is no such file or it does not import.
     """
-    path = Path(place.replace("\0", "\ufffd")).expanduser().resolve()
-    if not path.is_file():
-        raise UsageError(f"{what} file '{place}' does not exist; give the path of a Python file")
+    source(place, what)
+    path = Path(place).expanduser().resolve()
     name = module_name(path)
     _loaded[name] = check(place, what)
-    spec = importlib.util.spec_from_file_location(name, path)
+    loader = SourceFileLoader(name, str(path))  # whatever the name ends in that a link leads to
+    spec = importlib.util.spec_from_file_location(name, path, loader=loader)
     assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
         with _importable(path.parent), unmoved():
-            spec.loader.exec_module(module)
+            loader.exec_module(module)
     except BaseException as error:
         del sys.modules[name]
         failure = _unimportable(f"{what} file '{place}'", error)
@@ -91,7 +101,7 @@ def run_file(place: str, arguments: Sequence[str]) -> None:
     before, sys.argv = sys.argv, [place, *arguments]
     try:
         with _importable(path.parent), unmoved():
-            exec(compile(path.read_bytes(), str(path), "exec"), vars(module))
+            exec(compile(source(place, "script"), str(path), "exec"), vars(module))
     except SystemExit as stop:
         if stop.code not in (None, 0):
             raise
@@ -157,8 +167,9 @@ def code_hash(place: str) -> str:
     """
     files = [Path(place).expanduser()] if place.endswith(".py") else _files_of_module(place)
     try:
-        return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest() if files else ""
-    except (OSError, ValueError):  # a name with a null byte is a ValueError
+        content = [read_file(file, LONGEST) for file in files]
+        return hashlib.sha256(b"\0".join(content)).hexdigest() if files else ""
+    except OSError:
         return ""
 
 
@@ -233,6 +244,8 @@ def _unimportable(what: str, error: BaseException) -> BaseException:
     if not isinstance(error, Exception):  # it would end this program, with the module's own exit status
         how = "exits" if isinstance(error, SystemExit) else ends(error)
         return UsageError(f"{what} {how} while it is imported; put that under if __name__ == '__main__'")
+    if isinstance(error, MemoryError) and not str(error):  # what Python's parser says
+        error = SyntaxError("nested too deeply")
     return UsageError(f"{what} cannot be imported: {type(error).__name__}: {error}{_instead(error)}")
 
 

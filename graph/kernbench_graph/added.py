@@ -18,9 +18,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kernbench_graph.archive.atomic import clean_leftovers, read_file, replace_file
+from kernbench_graph.archive.atomic import clean_leftovers, replace_file
 from kernbench_graph.archive.canonical import arrow_schema, canonical_table, check_references, empty_table
 from kernbench_graph.errors import ArchiveError
+from kernbench_graph.input_files import read_file
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.schema_added import NOTE
 from kernbench_graph.schema_worked_out import FACTS_VERSION

@@ -16,9 +16,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kernbench_graph.added import ADDED, Additions
-from kernbench_graph.archive.atomic import read_file, replace_file
+from kernbench_graph.archive.atomic import replace_file
 from kernbench_graph.archive.canonical import arrow_schema, canonical_table, empty_table
 from kernbench_graph.archive.record import row_count
+from kernbench_graph.input_files import read_file
 from kernbench_graph.records import RunRecord
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.schema_worked_out import FACTS_VERSION

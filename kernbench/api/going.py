@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from kernbench.api.stores import folder_of
+from kernbench.input_files import read_text
 from kernbench.pgraph import GraphStore, RunNotFoundError, lasting_folder, lasting_folders, replace_file
 from kernbench.report.progress import line
 from kernbench.run_options import Progress
@@ -50,7 +51,7 @@ def under_way(store: GraphStore) -> Going:
     found = []
     for one in lasting_folders(folder / _PLACE):
         with suppress(OSError, ValueError, TypeError):  # it has just begun, or just ended
-            found.append(OngoingWork(**json.loads((one / _FILE).read_text(encoding="utf-8"))))
+            found.append(OngoingWork(**json.loads(read_text(one / _FILE))))
     try:
         newest = store.resolve("last")
     except RunNotFoundError:

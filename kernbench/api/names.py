@@ -14,6 +14,7 @@ from kernbench.api import stores
 from kernbench.api.stores import Store
 from kernbench.data_files import data_dir
 from kernbench.declared import declared, declared_in
+from kernbench.input_files import read_text
 
 QUERIES_VARIABLE = "KERNBENCH_QUERIES"
 """Names folders with questions of a user's own, separated like those of ``PATH``."""
@@ -50,11 +51,10 @@ def topology_names() -> list[str]:
 
 def topology_keys() -> list[str]:
     """The dotted keys of the default topology's file, such as ``cube.hbm.channel_gbs``."""
-    import yaml
+    from kernbench.pgraph import load_plain
 
     file = data_dir("configs") / "topologies" / "default.yaml"
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    return list(_keys("", yaml.load(file.read_text(encoding="utf-8"), loader)))
+    return list(_keys("", load_plain(read_text(file))))
 
 
 def _keys(begun: str, section: Any) -> Iterator[str]:
@@ -86,14 +86,11 @@ def question_files() -> dict[str, Path]:
 
 def question_parameter_names(file: Path) -> list[str]:
     """The names of the parameters of the question in ``file`` that one may give; none where it is wrong."""
-    import yaml
+    from kernbench.pgraph import load_plain
 
     try:
-        content: Any = yaml.load(
-            file.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-        )
-        return [name for name, param in content["params"].items()]
-    except (OSError, ValueError, yaml.YAMLError, LookupError, TypeError, AttributeError):
+        return list(load_plain(read_text(file))["params"])
+    except (OSError, ValueError, LookupError, TypeError):
         return []
 
 

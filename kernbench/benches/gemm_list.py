@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,6 +13,7 @@ from kernbench.benches._inputs import SEED, activations, weights
 from kernbench.benches.params import Param
 from kernbench.benches.registry import bench
 from kernbench.errors import UsageError
+from kernbench.input_files import input_text
 from kernbench.models.layout import BY_ROWS, Array, Strips
 from kernbench.models.products import Products, widest
 
@@ -31,22 +33,23 @@ class Gemm(NamedTuple):
     k: int
 
 
+COLUMNS = ["layer", "m", "n", "k"]
 SMALL = [Gemm("first", 48, 96, 64), Gemm("second", 48, 64, 100)]
 
 
 def read(path: str) -> list[Gemm]:
     """The products of a file; :class:`UsageError` with its line for what is not taken."""
     try:
-        with open(path, encoding="utf-8", newline="") as file:
-            rows = [[cell.strip() for cell in row] for row in csv.reader(file)]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise UsageError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+        text = input_text(path, "a list of products (CSV)", UsageError)
+        rows = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text, newline=""))]
+    except csv.Error as error:
+        raise UsageError(f"{path}: {error}") from None
     names = [name.lower() for name in rows[0]] if rows else []
     while names and not names[-1]:
         names.pop()
-    if names != ["layer", "m", "n", "k"]:
+    if names != COLUMNS:
         raise UsageError(
-            f"{path}, line 1: columns are {', '.join(names) or 'none'}; gemm-list takes Layer, M, N, K, "
+            f"{path}, line 1: these are not its columns; gemm-list takes Layer, M, N, K, "
             "SCALE-Sim's list of products (not its convolutions, and no sparsity)"
         )
     found = []

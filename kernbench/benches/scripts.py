@@ -9,17 +9,18 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from kernbench.user_modules import run_file
+from kernbench.user_modules import run_file, source
 
 if TYPE_CHECKING:
     from kernbench.runtime.context import Context
 
 
 def is_script(place: str) -> bool:
-    """Whether a file imports ``kernbench.torch``, which only scripts do."""
+    """Whether a file imports ``kernbench.torch``, which only scripts do. ``UsageError``: it has no text."""
+    text = source(place, "bench")
     try:
-        tree = ast.parse(Path(place).expanduser().read_bytes())
-    except (OSError, ValueError, SyntaxError):
+        tree = ast.parse(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
         return False  # to import it says what is wrong
     return any(
         (isinstance(node, ast.Import) and any(one.name == "kernbench.torch" for one in node.names))
@@ -48,8 +49,8 @@ def runner(place: str) -> Callable[[Context], Any]:
         values = {name: str(value) for name, value in torch.params.items()}
         run_file(place, [f"--{name}={value}" if value else f"--{name}" for name, value in values.items()])
 
-    source = ModuleType(name_of(place))
-    source.__file__ = str(Path(place).expanduser().resolve())
-    run.__wrapped__ = source  # type: ignore[attr-defined]  # what a run's hash is taken of
+    module = ModuleType(name_of(place))
+    module.__file__ = str(Path(place).expanduser().resolve())
+    run.__wrapped__ = module  # type: ignore[attr-defined]  # what a run's hash is taken of
     run.__module__ = place
     return run

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kernbench.input_files import read_text
+
 if TYPE_CHECKING:
     from kernbench.api.result import Run
 
@@ -26,7 +28,7 @@ def link_lines(run: Run) -> None:
     place = str((run._properties.get("again") or {}).get("bench") or "").partition(":")[0]
     file = Path(place) if place.endswith(".py") else Path(benches.__file__).parent / name
     try:
-        same = bool(name) and file.is_file() and file.read_text(encoding="utf-8").splitlines() == lines
+        same = bool(name) and read_text(file).splitlines() == lines
     except (OSError, ValueError):
         return
     if same:

@@ -7,14 +7,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from kernbench.collectives.algorithm import COLLECTIVES
 from kernbench.data_files import data_dir
 from kernbench.errors import ConfigError
 from kernbench.hints import did_you_mean
+from kernbench.input_files import input_text
 from kernbench.topology.fields import Size
+from kernbench.topology.marked_yaml import load_mapping
 
 ENVIRONMENT = "KERNBENCH_CCL"
 
@@ -111,17 +112,5 @@ def read_config(extra: str | Path | Mapping[str, Any] | None = None) -> Collecti
 
 
 def _load(path: Path) -> dict[str, Any]:
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror}); name an existing file") from None
-    except UnicodeDecodeError:
-        raise ConfigError(f"{path}: is not UTF-8 text; see the shipped ccl.yaml") from None
-    except RecursionError:
-        raise ConfigError(f"{path}:1: nested too deeply; see the shipped ccl.yaml") from None
-    except yaml.YAMLError as error:
-        line = getattr(getattr(error, "problem_mark", None), "line", 0) + 1
-        raise ConfigError(f"{path}:{line}: is not YAML; see the shipped ccl.yaml") from None
-    if not isinstance(content, dict):
-        raise ConfigError(f"{path}:1: expected the keys collectives, defaults and algorithms")
-    return content
+    text = input_text(path, "a file such as the shipped ccl.yaml")
+    return load_mapping(text, str(path), "the keys collectives, defaults and algorithms")[0]

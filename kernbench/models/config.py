@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kernbench.errors import UsageError
 from kernbench.hints import suggestion
+from kernbench.input_files import input_text, json_value
 
 Positive = Annotated[int, Field(ge=1, strict=True)]
 
@@ -86,8 +86,9 @@ def model_of(name: str = "", config: str = "") -> Model:
     """The model called ``name``, or that of the file ``config``.
 
     Raises:
-        UsageError: There is no such model, the file cannot be read, lacks a key, or is of an architecture
-            that is not taken.
+        UsageError: There is no such model or file, or the file lacks a key, or is of an architecture that is
+            not taken.
+        ConfigError: The file cannot be read, or is not JSON.
     """
     if config:
         return _read(Path(config))
@@ -100,12 +101,7 @@ def model_of(name: str = "", config: str = "") -> Model:
 
 
 def _read(path: Path) -> Model:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from None
-    except ValueError as error:
-        raise UsageError(f"{path} is not JSON: {error}") from None
+    content = json_value(input_text(path, "a model's config.json", UsageError), str(path))
     kind = content.get("model_type") if isinstance(content, dict) else None
     if kind not in ARCHITECTURES:
         raise UsageError(

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 from kernbench.errors import ConfigError, UsageError
+from kernbench.input_files import input_text, json_value
 from kernbench.probes.noc_events import entries_of, is_trace
 from kernbench.probes.traffic_flow import KEYS, REQUIRED, Flow, Where, make_flows
 from kernbench.topology.marked_yaml import load_marked
 
+LONGEST = 256_000_000
+"""Bytes of a file of flows: traces of chips are long."""
 Entries = Iterator[tuple[object, Where]]
 
 
@@ -29,13 +31,7 @@ def read_flows(path: str | Path) -> list[Flow]:
     read = {".yaml": _yaml, ".yml": _yaml, ".json": _json, ".csv": _csv}.get(file.suffix.lower())
     if read is None:
         raise UsageError(f"'{file}' is not a file of flows: its name must end in .yaml, .yml, .json or .csv")
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise UsageError(f"'{file}' does not exist; name a file of flows, or pattern:NAME") from None
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "is not UTF-8 text"
-        raise ConfigError(f"{file}: cannot be read: {reason}") from None
+    text = input_text(file, "a file of flows, or pattern:NAME", UsageError, LONGEST)
     return make_flows(read(text, str(file)))
 
 
@@ -63,24 +59,7 @@ def _yaml(text: str, source: str) -> Entries:
 
 
 def _json(text: str, source: str) -> Entries:
-    def refuse_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for key in keys if keys.count(key) > 1)
-            raise ConfigError(f"{source}: {twice}: key given twice in one object, expected it once")
-        return found
-
-    try:
-        data = json.loads(text, object_pairs_hook=refuse_duplicates) if text.strip() else None
-    except json.JSONDecodeError as error:
-        raise ConfigError(f"{source}:{error.lineno}: bad JSON: {error.msg}") from None
-    except RecursionError:
-        raise ConfigError(f"{source}: bad JSON: nested too deeply") from None
-    except ConfigError:
-        raise
-    except ValueError:  # Python's limit on the digits of a whole number
-        raise ConfigError(f"{source}: bad JSON: a number has too many digits") from None
+    data = json_value(text, source) if text.strip() else None
     entries = _read_list(data, source)
     if is_trace(entries):
         yield from entries_of(entries, lambda number: _numbered(f"{source}: event {number}"))

@@ -8,10 +8,11 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
-from kernbench.errors import ConfigError, UsageError
+from kernbench.errors import UsageError
+from kernbench.input_files import input_text
 from kernbench.topology.fields import Section
-from kernbench.topology.marked_yaml import load_marked
-from kernbench.topology.problems import from_pydantic, report, show
+from kernbench.topology.marked_yaml import load_mapping
+from kernbench.topology.problems import from_pydantic, report
 
 
 class SweepPointSection(Section):
@@ -41,18 +42,10 @@ def read_sweep(path: str | os.PathLike[str]) -> SweepFile:
     :class:`ConfigError` has a line for each mistake; a file that is not there is a :class:`UsageError`.
     """
     file = Path(path).expanduser()
+    text = input_text(file, "a sweep file (YAML), or use --bench", UsageError)
+    data, marked = load_mapping(text, str(file))
     try:
-        text = file.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise UsageError(f"sweep file '{file}' does not exist; name a YAML file, or use --bench") from None
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "is not UTF-8 text"
-        raise ConfigError(f"{file}: cannot be read: {reason}") from None
-    marked = load_marked(text, str(file))
-    if not isinstance(marked.data, dict):
-        raise ConfigError(f"{file}:{marked.line(())}: (file): is {show(marked.data)}, expected a mapping")
-    try:
-        spec = SweepFile.model_validate(marked.data)
+        spec = SweepFile.model_validate(data)
     except ValidationError as error:
         raise report(from_pydantic(error, SweepFile), str(file), marked, {}) from None
     return spec.model_copy(

@@ -15,7 +15,9 @@ from typing import Any
 
 from kernbench.api.topologies import MachineText
 from kernbench.errors import KernBenchError
+from kernbench.input_files import LONGEST, read_file
 from kernbench.sweeps.jobs import CompiledMachine, Measured, PointJob, measure
+from kernbench.user_modules import source
 from kernbench.version import __version__
 
 _ONE_AT_A_TIME = threading.Lock()
@@ -40,13 +42,13 @@ class SourceFile:
         if found is None:
             return None
         place, inside = found
-        return cls(place, inside, Path(place).expanduser().read_text(encoding="utf-8"))
+        return cls(place, inside, source(place, "bench").decode())
 
     def at_hand(self, folder: Path) -> str:
         """The bench as it can be named here: by its own file where that is the same, else by a copy."""
         own = Path(self.place).expanduser()
         try:
-            if own.read_text(encoding="utf-8") == self.text:
+            if read_file(own, LONGEST).decode() == self.text:
                 return f"{self.place}{self.inside}"
         except (OSError, UnicodeDecodeError):
             pass

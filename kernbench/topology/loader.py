@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
 from pathlib import Path
@@ -10,9 +11,10 @@ from pydantic import ValidationError
 
 from kernbench.data_files import data_dir
 from kernbench.errors import ConfigError
+from kernbench.input_files import input_text
 from kernbench.topology import checks
 from kernbench.topology.component_file import read_components
-from kernbench.topology.marked_yaml import Marked, dotted, load_marked, load_value
+from kernbench.topology.marked_yaml import Marked, dotted, load_mapping, load_value
 from kernbench.topology.marked_yaml import Path as KeyPath
 from kernbench.topology.problems import Problem, from_pydantic, report, show
 from kernbench.topology.spec import TopologySpec
@@ -36,7 +38,7 @@ def find(path: str | Path | None) -> Path:
     Raises :class:`ConfigError` when there is no such file.
     """
     wanted = Path(DEFAULT if path is None else path).expanduser()
-    if wanted.is_file() and path is not None:
+    if path is not None and os.path.lexists(wanted) and not wanted.is_dir():
         return wanted
     known = shipped()
     if str(wanted) in known:
@@ -62,13 +64,7 @@ def load(
     Raises :class:`ConfigError` with a line for each error: ``file:line: key: what is wrong, expected what``.
     """
     file = find(path)
-    try:
-        if (size := file.stat().st_size) > LONGEST:
-            raise ConfigError(f"{file}: has {size:,} bytes, expected at most {LONGEST:,}")
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "is not UTF-8 text"
-        raise ConfigError(f"{file}: cannot be read: {reason}") from None
+    text = input_text(file, "a topology file", most=LONGEST)
     search_in(file.parent)
     return parse(text, str(file), overrides, also, file.parent)
 
@@ -84,9 +80,7 @@ def parse(
 
     A components file is read relative to ``folder``; without one, the key is not looked at.
     """
-    marked = load_marked(text, source)
-    if not isinstance(marked.data, dict):
-        raise ConfigError(f"{source}:{marked.line(())}: (file): is {show(marked.data)}, expected a mapping")
+    data, marked = load_mapping(text, source)
     paths: dict[KeyPath, str] = {}
     for name, value in (overrides or {}).items():
         path: KeyPath = tuple(int(k) if k.isdecimal() and len(k) < 10 else k for k in name.split("."))
@@ -95,7 +89,7 @@ def parse(
         _override(marked, path, name, load_value(value) if isinstance(value, str) else deepcopy(value))
         paths[path] = name
     try:
-        spec = TopologySpec.model_validate(marked.data)
+        spec = TopologySpec.model_validate(data)
     except ValidationError as error:
         problems = from_pydantic(error, TopologySpec)
         beyond = "; a machine that no key describes is built with kb.Topology"

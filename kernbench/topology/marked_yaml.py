@@ -10,6 +10,8 @@ from typing import Any
 import yaml
 
 from kernbench.errors import ConfigError
+from kernbench.input_files import input_text
+from kernbench.pgraph import loaded
 
 Path = tuple[str | int, ...]
 """Keys and list positions from the root of a document."""
@@ -62,7 +64,9 @@ def load_marked(text: str, source: str) -> Marked:
     nesting or aliases without measure.
     """
     loader: _Loader | None = None
-    try:
+
+    def load() -> Marked:
+        nonlocal loader
         loader = _Loader(text)
         root = loader.get_single_node()
         marked = Marked(None)
@@ -71,30 +75,30 @@ def load_marked(text: str, source: str) -> Marked:
             document = _Document(loader, source, marked.lines, len(text) + ALIASED_NODES)
             marked.data = document.construct(root, (), ())
         return marked
+
+    try:
+        return loaded(load, text, lambda: loader.line if loader else 0)
     except ConfigError:
         raise
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line = mark.line + 1 if mark else 1
-        problem = error.problem or ""
-        if not problem or problem.startswith("but "):
-            problem = f"{error.context} {problem}"
-        raise ConfigError(f"{source}:{line}: bad YAML: {_flat(problem)}") from None
-    except yaml.reader.ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
-        raise ConfigError(f"{source}:{line}: bad YAML: {error.reason}") from None
-    except RecursionError:
-        line = loader.line + 1 if loader else 1
-        raise ConfigError(f"{source}:{line}: bad YAML: nested too deeply") from None
+    except ValueError as error:
+        raise ConfigError(f"{source}:{error}") from None
+
+
+def load_mapping(text: str, source: str, expected: str = "a mapping") -> tuple[dict[str, Any], Marked]:
+    """As :func:`load_marked`, of a document that is a mapping, and that mapping.
+
+    :class:`ConfigError` where it is something else: nothing of it is quoted, for it may be any file.
+    """
+    marked = load_marked(text, source)
+    if not isinstance(marked.data, dict):
+        kind = {type(None): "empty", list: "a list", str: "a text"}.get(type(marked.data), "a single value")
+        raise ConfigError(f"{source}:{marked.line(())}: (file): is {kind}, expected {expected}")
+    return marked.data, marked
 
 
 def load_data(file: pathlib.Path) -> Any:
     """The content of one of KernBench's own data files. ``ConfigError`` names file and line."""
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{file}: cannot be read: {error}") from None
-    return load_marked(text, str(file)).data
+    return load_marked(input_text(file, "a file of KernBench's"), str(file)).data
 
 
 def _flat(message: object) -> str:

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from kernbench.data_files import data_dir
 from kernbench.errors import ConfigError
+from kernbench.input_files import input_text
+from kernbench.topology.marked_yaml import load_marked
 
 EXACT, NINE_IN_TEN = "exact", " for 9 in 10"
 """How a limit of nothing but rounding is shown."""
@@ -147,15 +148,13 @@ def folder() -> Path:
 
 def read(name: str) -> FigureTable:
     """A table; :class:`ConfigError` of one line where its file is wrong."""
-    return parse((folder() / f"{name}.yaml").read_text(encoding="utf-8"), f"{name}.yaml")
+    return parse(input_text(folder() / f"{name}.yaml", "a table of figures"), f"{name}.yaml")
 
 
 def parse(text: str, source: str) -> FigureTable:
     """As :func:`read`, of the text of a file that errors call ``source``."""
     try:
-        return FigureTable.model_validate(yaml.safe_load(text))
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{source}: is not YAML: {' '.join(str(error).split())}") from None
+        return FigureTable.model_validate(load_marked(text, source).data)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise ConfigError(f"{source}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None

@@ -98,7 +98,7 @@ def test_top_says_how_many_parts(cli: Callable[..., Any]) -> None:
 WRONG_USAGE = [
     ((), "give one of FILE, pattern:NAME and --list"),
     (("x.yaml", "--list"), "give one of FILE, pattern:NAME and --list"),
-    (("x.yaml",), "'x.yaml' does not exist"),
+    (("x.yaml",), "x.yaml: cannot be read: it does not exist"),
     (("pattern:transposed",), "did you mean 'transpose'?"),
     (("pattern:gather", "root=999"), "no PE has rank 999"),
     (("pattern:gather", "byte=9"), "did you mean 'bytes'?"),

@@ -129,7 +129,7 @@ def test_a_components_file_is_checked(tmp_path: Path) -> None:
     for text, message in (
         ("a: b: c\n", r"c\.yaml:1: bad YAML"),
         ("- a\n", "expected lines"),
-        ("b: m:C\na: 3\n", r"c\.yaml:2: a: is 3, expected 'module:Class'"),
+        ("b: m:C\na: 3\n", r"c\.yaml:2: a: expected 'module:Class'"),
     ):
         file.write_text(text, encoding="utf-8")
         with pytest.raises(ConfigError, match=message):

@@ -165,7 +165,7 @@ def test_a_configuration_file(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) ->
     _, t = run_ranks(machine(2), program)
     assert {handle.name for handle in t.launches} == {"all_reduce/recursive_doubling"}
     file.write_text("collectives: [")
-    with pytest.raises(ConfigError, match=r"ccl.yaml:\d: is not YAML"):
+    with pytest.raises(ConfigError, match=r"ccl.yaml:\d: bad YAML"):
         torch().distributed.init_process_group("ahbm")
 
 

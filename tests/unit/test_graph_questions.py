@@ -74,7 +74,7 @@ def test_what_is_wrong_is_said_with_the_file(tmp_path: Path, change: dict[str, A
 
 @pytest.mark.parametrize("text", ["name: [", "- a\n- b", "", "\tx"])
 def test_what_is_not_a_question_at_all(tmp_path: Path, text: str) -> None:
-    with pytest.raises(QueryError, match=r"name\.yaml: (cannot be read as YAML|is not a mapping)"):
+    with pytest.raises(QueryError, match=r"name\.yaml:(\d: bad YAML| is not a mapping)"):
         load(tmp_path, text)
 
 

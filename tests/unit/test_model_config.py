@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from kernbench.errors import UsageError
+from kernbench.errors import ConfigError, UsageError
 from kernbench.models import MODELS, model_of
 
 LLAMA = {
@@ -78,11 +78,11 @@ def test_a_wrong_file_is_refused(tmp_path, changes, parts):
 
 
 def test_a_file_that_is_none(tmp_path):
-    with pytest.raises(UsageError, match=r"missing\.json: No such file"):
+    with pytest.raises(UsageError, match=r"missing\.json: cannot be read: it does not exist"):
         model_of(config=str(tmp_path / "missing.json"))
     broken = tmp_path / "broken.json"
     broken.write_text("{")
-    with pytest.raises(UsageError, match=r"broken\.json is not JSON"):
+    with pytest.raises(ConfigError, match=r"broken\.json:1: bad JSON"):
         model_of(config=str(broken))
     broken.write_text("[1]")
     with pytest.raises(UsageError, match="model_type is None"):

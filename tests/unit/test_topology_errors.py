@@ -258,7 +258,9 @@ def test_folder_and_binary_file(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"is a folder, expected a topology file$"):
         load(tmp_path)
     (tmp_path / "x.yaml").write_bytes(b"\xff\xfe\xff")
-    with pytest.raises(ConfigError, match=r"x\.yaml: cannot be read: is not UTF-8 text$"):
+    with pytest.raises(
+        ConfigError, match=r"x\.yaml: cannot be read: it is not UTF-8 text; name a topology file$"
+    ):
         load(tmp_path / "x.yaml")
 
 

@@ -9,11 +9,9 @@ cleaner may take it for a leftover: the writer sees that, and makes another.
 
 from __future__ import annotations
 
-import errno
 import os
 import secrets
 import shutil
-import stat
 import tempfile
 import time
 from collections.abc import Iterator
@@ -128,15 +126,6 @@ def replace_file(path: Path, data: bytes, durable: bool = True) -> None:
         raise
     if durable:
         sync(path.parent)
-
-
-def read_file(path: Path) -> bytes:
-    """The content of a file; ``OSError`` for a named pipe and the like, on which reading would wait."""
-    how = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    with open(os.open(path, how), "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(errno.EINVAL, "not a regular file", str(path))
-        return file.read()
 
 
 def sync(path: Path) -> None:

@@ -19,8 +19,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kernbench_graph.archive.atomic import read_file
 from kernbench_graph.errors import ArchiveError, SchemaVersionError
+from kernbench_graph.input_files import read_file
 from kernbench_graph.json_text import parse
 from kernbench_graph.schema import READABLE, SCHEMA
 from kernbench_graph.schema_types import Property, Record

@@ -22,12 +22,12 @@ from kernbench_graph.archive.atomic import (
     clean_leftovers,
     exclusive,
     new_folder,
-    read_file,
     remove_folder,
     replace_file,
 )
 from kernbench_graph.archive.canonical import arrow_schema, canonical_tables, empty_table, with_defaults
 from kernbench_graph.errors import ArchiveError, SchemaVersionError
+from kernbench_graph.input_files import read_file
 from kernbench_graph.json_text import parse
 from kernbench_graph.records import LazyTables, RunRecord, TopologyRecord, check_id
 from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION

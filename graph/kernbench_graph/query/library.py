@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
 from kernbench_graph.errors import QueryError
+from kernbench_graph.input_files import read_text
 from kernbench_graph.query.guard import parameter_names
 from kernbench_graph.query.plans import EXPLAIN
 from kernbench_graph.query.question import Question, is_a
 from kernbench_graph.result import Result
 from kernbench_graph.store import QUERY_TIMEOUT_S, GraphStore
+from kernbench_graph.yaml_text import load_plain
 
 _PARTS = "parts.yaml"
 
@@ -62,10 +62,11 @@ def _whole(text: Any, parts: Mapping[str, str], path: Path) -> Any:
 def _content(path: Path) -> Any:
     """What a file says; ``QueryError`` where it is not YAML."""
     try:
-        return _yaml(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        reason = " ".join(str(error).split())
-        raise QueryError(f"{path}: cannot be read as YAML ({reason})") from error
+        return load_plain(read_text(path))
+    except OSError as error:
+        raise QueryError(f"{path}: cannot be read: {error.strerror}; put a question (YAML) there") from error
+    except ValueError as error:
+        raise QueryError(f"{path}:{error}") from error
 
 
 def load_question(path: Path, root: Path, parts: Mapping[str, str], *, proved: bool = False) -> Question:
@@ -94,18 +95,6 @@ def load_question(path: Path, root: Path, parts: Mapping[str, str], *, proved: b
     if question.name != expected:
         raise QueryError(f"{path}: name is '{question.name}', but the file's place makes it '{expected}'")
     return question
-
-
-def _yaml(text: str) -> Any:
-    """The content of a YAML document, read by libyaml where PyYAML has it: ten times as fast.
-
-    A document that it refuses is read once more, for PyYAML's own messages.
-    """
-    fast = getattr(yaml, "CSafeLoader", None)
-    if fast is not None:
-        with contextlib.suppress(yaml.YAMLError):
-            return yaml.load(text, Loader=fast)
-    return yaml.safe_load(text)
 
 
 def find_question(library: Mapping[str, Question], name: str) -> Question:

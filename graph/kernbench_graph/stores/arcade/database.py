@@ -17,9 +17,10 @@ from typing import Any
 import pyarrow as pa
 
 from kernbench_graph import running
-from kernbench_graph.archive.atomic import ScratchFolder, read_file
+from kernbench_graph.archive.atomic import ScratchFolder
 from kernbench_graph.entities import GraphPath, graph_node, graph_relationship
 from kernbench_graph.errors import QueryTimeoutError
+from kernbench_graph.input_files import read_file
 from kernbench_graph.json_text import parse
 from kernbench_graph.query.columns import columns_of, has_path
 from kernbench_graph.query.guard import bound, check_read_only

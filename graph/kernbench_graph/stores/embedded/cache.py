@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from kernbench_graph import running
-from kernbench_graph.archive.atomic import clean_leftovers, is_temporary, new_folder, read_file, remove_folder
+from kernbench_graph.archive.atomic import clean_leftovers, is_temporary, new_folder, remove_folder
 from kernbench_graph.errors import ArchiveError, StoreError
+from kernbench_graph.input_files import read_file
 from kernbench_graph.json_text import parse
 from kernbench_graph.result import Result
 from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION

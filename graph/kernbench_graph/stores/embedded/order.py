@@ -12,8 +12,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from kernbench_graph.archive import record as archive
-from kernbench_graph.archive.atomic import is_temporary, read_file, replace_file
+from kernbench_graph.archive.atomic import is_temporary, replace_file
 from kernbench_graph.errors import ArchiveError
+from kernbench_graph.input_files import read_file
 from kernbench_graph.json_text import parse
 
 Stamp = list[int]

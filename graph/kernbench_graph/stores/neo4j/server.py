@@ -29,6 +29,7 @@ from neo4j import exceptions
 
 from kernbench_graph import running
 from kernbench_graph.errors import QueryError, QueryTimeoutError, ReadOnlyError, StoreError, StoreUrlError
+from kernbench_graph.input_files import read_text
 
 USER, PASSWORD, AUTH_FILE = "KERNBENCH_NEO4J_USER", "KERNBENCH_NEO4J_PASSWORD", "KERNBENCH_NEO4J_AUTH_FILE"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9.-]{2,62}")
@@ -86,11 +87,10 @@ def credentials() -> tuple[str, str]:
     named = os.environ.get(AUTH_FILE, "").strip()
     if named:
         try:
-            line = Path(named).expanduser().read_text(encoding="utf-8").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "it is not text"
+            line = read_text(Path(named).expanduser()).strip()
+        except OSError as error:
             raise StoreError(
-                f"{AUTH_FILE} names {named}, which cannot be read ({reason}); correct the name"
+                f"{AUTH_FILE} names {named}, which cannot be read ({error.strerror}); correct the name"
             ) from error
         user, colon, password = line.partition(":")
         if not (user and colon and password) or "\n" in line:
