@@ -36,11 +36,12 @@ def of_points(done: int, total: int, kept: int, failed: int, left_s: float | Non
     if failed:
         text += f", {failed} failed"
     if left_s is not None:
-        text += f", about {_wall(left_s)} left"
+        text += f", about {duration(left_s)} left"
     return Standing(done, total, text)
 
 
-def _wall(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """``35 s``, ``12 min``, ``1.6 h``."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import json
-from statistics import median
 
 from kernbench.validation import h100
-from kernbench.validation.table_file import Case, Extent, cases, read
+from kernbench.validation.table_file import Case
 
 ROWS, DEPTH = 128, 64
 """Of a block."""
 COLUMNS = (256, 128)
 """Of a block: the better of these, but for the first alone where it takes more turns of loops than this:"""
 COMPARED = 20_000
-TURNS: dict[Extent, int] = {"short": 5000, "usual": 10_000}
-"""Most turns, with the widest blocks, of a case: some 0.5 ms of CPU each."""
 
 
-def is_left_out(case: Case, extent: Extent) -> bool:
-    """Whether it takes more turns than ``extent`` has, or is of a layer."""
-    if case.get("table") == "layer part":
-        return extent != "all"
-    return "m" in case and extent != "all" and turns(case, _columns(case)[0]) > TURNS[extent]
-
-
-def turns(case: Case, columns: int) -> int:
-    """Turns of loops of all blocks together."""
+def turns(case: Case, columns: int | None = None) -> float:
+    """Turns of loops of all blocks together, by default with the widest: some 0.5 ms of CPU each."""
+    if "m" not in case:
+        return 40_000
+    columns = columns or _columns(case)[0]
     return -(-int(case["m"]) // ROWS) * (int(case["n"]) // columns) * (int(case["k"]) // DEPTH)
 
 
@@ -44,17 +37,6 @@ def us(case: Case) -> float:
 def layer_us(case: Case) -> float:
     """Microseconds of a part of a layer, with the host's for each of the ``kernels`` that ran there."""
     return h100.decoder_us(case, "a100") + int(case["kernels"]) * float(case["host_us"])
-
-
-def spread(case: Case) -> float:
-    """``what``, the median or the worst, of the errors of all cases that are measured, in %."""
-    rows = next(group for group in read("a100").groups if group.measure == "us")
-    errors = [
-        100 * abs(us(settings) / reference - 1)
-        for _, reference, settings in cases(rows)
-        if not is_left_out(settings, case["extent"])
-    ]
-    return median(errors) if case["what"] == "median" else max(errors)
 
 
 def _columns(case: Case) -> list[int]:

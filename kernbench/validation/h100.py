@@ -8,14 +8,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
-from itertools import combinations, groupby
-from statistics import median
 from types import ModuleType
 from typing import Any
-
-import numpy as np
 
 from kernbench.analysis.energy import clock_share
 from kernbench.api.running import run
@@ -24,13 +20,9 @@ from kernbench.models.layout import Share
 from kernbench.models.triton_step import TritonStep
 from kernbench.runtime.launching import LaunchHandle
 from kernbench.user_modules import load_file
-from kernbench.validation.table_file import Case, Extent, cases, folder, read
+from kernbench.validation.table_file import Case, folder
 
 MACHINE = "h100"
-TURNS: dict[Extent, int] = {"short": 700, "usual": 4200}
-"""Most turns of loops, blocks of a grid together, of a case: about 0.5 ms of CPU each."""
-USUAL_TURNS = {"layers": 14_000, "streaming": 2000}
-"""Of kinds: layers take 11 s and more, a turn of streams some ms."""
 SCALE = 0.1275
 """Of scores of attention."""
 SIZES = {
@@ -40,20 +32,6 @@ SIZES = {
 }
 Params = Mapping[str, Any]
 Launch = Callable[[], LaunchHandle]
-Found = tuple[Case, float, float]
-"""Settings, measured and predicted time of a case."""
-
-
-def is_left_out(case: Case, extent: Extent) -> bool:
-    """Whether it takes more turns than ``extent`` has, or is a row on cases that all do."""
-    if case.get("table") in ("layer", "layer part"):
-        return extent != "all"
-    if extent == "all" or case.get("table") == "one block" or "limit_w" in case:
-        return False
-    if "case" not in case:
-        return not any(_settings(str(case["of"]), extent))
-    most = TURNS[extent]
-    return turns(case) > (USUAL_TURNS.get(case["set"], most) if extent == "usual" else most)
 
 
 def us(case: Case, machine: str = MACHINE) -> float:
@@ -89,23 +67,20 @@ def decoder_us(case: Case, machine: str = MACHINE) -> float:
     return float(launches[-1]["t_done"] - launches[0]["t_submit"]) / 1e3
 
 
-def spread(case: Case) -> float:
-    """``what`` of the cases of the kind ``of``: median, 90th or worst error in %, Kendall's tau, or loss."""
-    found = list(_found(str(case["of"]), case["extent"]))
-    what = case["what"]
-    if what == "tau":
-        return _tau(_times(found))
-    if what in ("tau in a shape", "loss"):
-        value = _tau if what == "tau in a shape" else _loss
-        return median(value(_times(alike)) for alike in _by_shape(found))
-    errors = [100 * abs(ours / reference - 1) for _, reference, ours in found]
-    return float(np.quantile(errors, {"median": 0.5, "90th": 0.9, "worst": 1.0}[str(what)]))
-
-
 def watts(case: Case) -> float:
-    """W that the machine draws on average in the loops of a product, at most those of its limit."""
+    """W that the machine draws on average in the loops of a product, at the clock ``at_mhz``.
+
+    As that falls so does the voltage, and dynamic power with the third power of both.
+    """
     static, dynamic = _power()
-    return min(float(case["limit_w"]), static + dynamic)
+    return static + dynamic * (float(case["at_mhz"]) / float(case["mhz"])) ** 3
+
+
+def silu_us(case: Case) -> float:
+    """Microseconds of the gated activation of a layer, by a kernel of its own."""
+    p = json.loads(str(case["params"]))
+    n = (p.get("batch") or p["tokens"]) * SIZES[p["model"]]["ffn"] // p["tp"]
+    return us({"case": "silu mul f16", "params": json.dumps({"n": n, "block": 2048})})
 
 
 def limited_mhz(case: Case) -> float:
@@ -130,44 +105,6 @@ def _power() -> tuple[float, float]:
     return static / 1e3, dynamic / 1e3
 
 
-def _found(kind: str, extent: Extent) -> Iterator[Found]:
-    return ((settings, reference, us(settings)) for settings, reference in _settings(kind, extent))
-
-
-def _settings(kind: str, extent: Extent) -> Iterator[tuple[Case, float]]:
-    for group in read("h100").groups:
-        if group.settings.get("set") == kind:
-            for _, reference, settings in cases(group):
-                if not is_left_out(settings, extent):
-                    yield settings, reference
-
-
-def _by_shape(found: list[Found]) -> Iterator[list[Found]]:
-    def shape(one: Found) -> list[int]:
-        return [int(one[0][key]) for key in "mnk"]
-
-    for _, same in groupby(sorted(found, key=shape), shape):
-        alike = list(same)
-        if len(alike) > 3:
-            yield alike
-
-
-def _times(found: list[Found]) -> list[tuple[float, float]]:
-    return [(reference, ours) for _, reference, ours in found]
-
-
-def _tau(pairs: list[tuple[float, float]]) -> float:
-    """Kendall's: how much oftener two are in the same order than not, as a share of all."""
-    both = [(a - c) * (b - d) for (a, b), (c, d) in combinations(pairs, 2)]
-    return sum((one > 0) - (one < 0) for one in both) / len(both)
-
-
-def _loss(pairs: list[tuple[float, float]]) -> float:
-    """What the configuration predicted fastest takes longer than the fastest, %."""
-    chosen = min(pairs, key=lambda one: one[1])[0]
-    return 100 * (chosen / min(reference for reference, _ in pairs) - 1)
-
-
 @cache
 def _us(name: str, params: str, machine: str) -> float:
     p = json.loads(params)
@@ -189,8 +126,15 @@ def _kernels() -> ModuleType:
 
 
 def turns(case: Case) -> float:
-    """Turns of loops, all blocks together; of kernels without a loop blocks; of layers those of products."""
+    """Turns of loops, all blocks together: 0.5 to 1 ms of CPU each.
+
+    Of kernels without a loop blocks; of layers those of products; of power of two products.
+    """
+    if "case" not in case:
+        return 2048
     p, name = case, str(case["case"])
+    if case["table"] in ("layer", "layer part"):
+        return max(float(p["bytes"]) / 2**14, float(p["flops"]) / 2**20)
     if case["table"] == "own layer":
         return float(p["flops"]) / (2 * int(p["bm"]) * int(p["bn"]) * int(p["bk"]))
     if name.startswith("matmul"):

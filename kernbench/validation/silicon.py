@@ -9,6 +9,7 @@ from kernbench.machine.machine import Machine
 from kernbench.probes.noc_events import END
 from kernbench.validation import wormhole
 from kernbench.validation.noc_trace import Chip, Trace, read_traces, replay
+from kernbench.validation.row_statistics import Statistic
 from kernbench.validation.table_file import Case, folder, lines_of
 
 _CHIP = Chip(wormhole.worker, wormhole.memory)
@@ -45,14 +46,14 @@ def cycles(case: Case) -> float:
     return _replay(case["trace"], case["loop"] == "closed" and goes_on) - KERNEL_END
 
 
-def mean_error(case: Case) -> float:
+def mean_error(case: Case) -> Statistic:
     """Mean over the traces of a kind (reshard, dram or all) of how far off their cycles are, %."""
     errors = [
         abs(cycles({**case, **line}) / line["golden_cycles"] - 1.0)
         for line in lines_of(_GOLDEN)
         if case["kind"] in ("all", "dram" if line["trace"].startswith("DRAM") else "reshard")
     ]
-    return 100.0 * fmean(errors)
+    return Statistic(100.0 * fmean(errors), len(errors), len(errors))
 
 
 @cache

@@ -13,7 +13,9 @@ import yaml
 import kernbench as kb
 from kernbench.data_files import data_dir
 from kernbench.user_modules import load_file
-from kernbench.validation import h100, validate
+from kernbench.validation import h100, table_file, validate
+from kernbench.validation.row_statistics import Found, statistic
+from kernbench.validation.sampling import sampled
 from kernbench.validation.table_file import cases, lines_of, read
 from tests.triton_kernels import measured
 from tools.gpu.figures import Measured
@@ -94,60 +96,73 @@ def test_a_grid_runs_whole_and_right_on_132_pes() -> None:
     assert done.run.launches[0]["pes"] == 132
 
 
-def test_errors_are_added_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    def of(shape: int, *times: tuple[float, float]) -> list[h100.Found]:
+def test_errors_are_added_up() -> None:
+    def of(shape: int, *times: tuple[float, float]) -> list[Found]:
         return [({"m": shape, "n": 1, "k": 1}, measured, ours) for measured, ours in times]
 
     rows = [
         *of(1, (1.0, 1.1), (2.0, 1.0), (3.0, 3.3), (4.0, 4.0)),
         *of(2, (10.0, 10.0), (20.0, 20.0), (30.0, 30.0), (40.0, 40.0)),
     ]
-    monkeypatch.setattr(h100, "_found", lambda kind, extent: iter(rows))
 
-    def said(what: str) -> float:
-        return h100.spread({"of": "x", "what": what, "extent": "short"})
+    def said(what: str, found: list[Found] = rows) -> float | None:
+        return statistic(what, found, 9).figure
 
     assert said("median") == pytest.approx(0.0)
     assert said("worst") == pytest.approx(50.0)
-    assert said("90th") == pytest.approx(10 + 0.3 * 40)
+    assert said("90th") is None
+    assert said("90th", [*rows, *of(3, (1.0, 1.0), (1.0, 1.0))]) == pytest.approx(10 + 0.1 * 40)
     assert said("tau") == pytest.approx((27 - 1) / 28)
-    assert said("tau in a shape") == pytest.approx((4 / 6 + 1) / 2)
-    assert said("loss") == pytest.approx((100 + 0) / 2)
+    assert said("tau in a shape") is said("loss") is None
+    more = [
+        *rows[:4],
+        *(one for shape in range(2, 6) for one in of(shape, *((t, t) for t in (1.0, 2.0, 3.0, 4.0)))),
+    ]
+    assert said("tau in a shape", more) == 1.0
+    wrong = [
+        *(one for shape in range(5) for one in of(shape, (1.0, 1.1), (2.0, 1.0), (3.0, 3.3), (4.0, 4.0)))
+    ]
+    assert said("tau in a shape", wrong) == pytest.approx(4 / 6)
+    assert said("loss", wrong) == pytest.approx(100.0)
 
 
-def test_short_cases_are_there_for_each_kind() -> None:
-    short: dict[str, int] = {}
-    for group in read("h100").groups:
-        if group.measure == "us":
-            found = [case for _, _, case in cases(group)]
-            kind = str(group.settings["set"])
-            short[kind] = short.get(kind, 0) + sum(not h100.is_left_out(case, "short") for case in found)
-            assert all(str(case["case"]) in h100.PROBLEMS for case in found)
-    assert {kind for kind, count in short.items() if not count} == {"layers"}
+def test_a_sample_has_cases_of_each_kind() -> None:
+    for extent, none in (("short", {"parts of layers by a library", "layers by a library"}), ("all", set())):
+        samples = [sampled("h100", group, extent)[1] for group in read("h100").groups if group.set]
+        found = {one.rows: 0 for one in samples}
+        for one in samples:
+            found[one.rows] += one.measured
+        assert {kind for kind, count in found.items() if not count} == none
+    assert all(
+        str(case["case"]) in h100.PROBLEMS
+        for group in read("h100").groups if group.measure == "us" for _, _, case in cases(group)
+    )  # fmt: skip
 
 
 def test_more_cases_are_measured_as_more_is_asked_for() -> None:
-    found = [case for group in read("h100").groups if group.measure for _, _, case in cases(group)]
     short, usual, every = (
-        [case for case in found if not h100.is_left_out(case, extent)] for extent in ("short", "usual", "all")
+        {
+            title
+            for group in read("h100").groups
+            if group.measure
+            for title, _, _ in sampled("h100", group, extent)[0]
+        }
+        for extent in ("short", "usual", "all")
     )
-    assert len(short) < len(usual) < len(every) == len(found)
-    assert all(case in usual for case in short)
-    layers = [case for case in usual if case.get("table") == "own layer"]
-    assert [h100.turns(case) for case in layers] == [13056.0] * 4
-    assert max(h100.turns(case) for case in usual if case.get("table") == "kernel") <= h100.TURNS["usual"]
+    assert short < usual < every
+    assert sum("layer by a library" in title or "part of a layer" in title for title in usual) == 0
 
 
 @pytest.mark.slow
 def test_the_usual_form_keeps_limits_of_layers(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(h100.TURNS, "usual", 0)
-    monkeypatch.setattr(h100, "USUAL_TURNS", {"layers": h100.USUAL_TURNS["layers"]})
-    ended = cli("validate", "h100", "--format", "json")
-    assert ended.status == 0
-    told = json.loads(ended.out)
+    table = read("h100")
+    layers = [group for group in table.groups if group.set == "layers" or "layers" in str(group.cases)]
+    monkeypatch.setattr(table_file, "read", lambda _: table.model_copy(update={"groups": layers}))
+    told = json.loads(cli("validate", "h100", "--format", "json").out)
     rows = {row["row"]: row["verdict"] for row in told["rows"]}
-    assert told["left_out"] > 150
-    assert rows["layers, median error"] == rows["layers, 90th error"] == "within"
+    assert len(rows) == 4 + 4
+    assert rows["layers, median error"] == "within"
+    assert rows["layers, 90th error"] == rows["layers, Kendall's tau"] == "too few rows measured"
 
 
 @pytest.mark.parametrize(
@@ -182,10 +197,10 @@ def test_the_power_of_a_product_is_within_what_its_parts_take() -> None:
     most = 132 * 1909 * 1.575e9  # multiplications a second
     assert 0.8 * most * 1.44e-12 < dynamic < most * (1.44 + 74.4 * (128 + 256) * 2 / (128 * 256)) * 1e-12
     case = {"limit_w": 700.0, "mhz": 1575.0}
-    assert h100.watts(case) == 700.0
+    assert h100.watts({**case, "at_mhz": 1575.0}) == pytest.approx(static + dynamic)
+    assert h100.watts({**case, "at_mhz": 787.5}) == pytest.approx(static + dynamic / 8)
     assert h100.limited_mhz(case) == pytest.approx(1575 * ((700 - static) / dynamic) ** (1 / 3))
     assert h100.limited_mhz({**case, "limit_w": 5000.0}) == 1575.0
-    assert h100.watts({**case, "limit_w": 5000.0}) == static + dynamic
 
 
 def test_a_case_takes_what_its_launches_take() -> None:
@@ -194,27 +209,27 @@ def test_a_case_takes_what_its_launches_take() -> None:
     assert 1.0 < alone < 2.5
 
 
+@pytest.mark.slow
 def test_short_cases_keep_what_the_page_says() -> None:
     page = (CONFIGS.parent / "docs" / "reference" / "validation.md").read_text(encoding="utf-8")
     page = page.replace("**", "")
     report = validate("h100", short=True)
     assert len(report.rows) > 50
-    shown = [row for row in report.rows if "for 9 in 10" not in row.limit]
-    for row in shown:
-        assert f"| {row.row} |" in page
-        assert f"| {row.basis} | {row.verdict} |" in next(
-            line for line in page.splitlines() if f"| {row.row} |" in line
-        ), row.row
+    for row in report.rows:
+        line = next((line for line in page.splitlines() if f"| {row.title} |" in line), "")
+        assert f"| {row.apart} | {row.limit} | {row.basis} | {row.verdict} |" in line, row.row
 
 
 def test_a_layer_by_a_library_is_the_decoder_on_one_shard(monkeypatch: pytest.MonkeyPatch) -> None:
     groups = [group for group in read("h100").groups if group.measure == "decoder_us"]
     found = [case for group in groups for _, _, case in cases(group)]
     tables = [case["table"] for case in found]
-    assert (tables.count("layer"), tables.count("layer part")) == (12, 80)
-    assert len({(case["table"], case["case"], case["params"]) for case in found}) == 92
-    assert not any(h100.is_left_out(case, "all") for case in found)
-    assert all(h100.is_left_out(case, "usual") for case in found)
+    assert (tables.count("layer"), tables.count("layer part")) == (12, 87)
+    assert len({(case["table"], case["case"], case["params"]) for case in found}) == 99
+    for table in ("layer", "layer part"):  # every given row is in one group
+        given = [line for line in lines_of("h100_rows.csv") if line["table"] == table]
+        grouped = [case for group in read("h100").groups if group.file for _, _, case in cases(group)]
+        assert sum(case["table"] == table for case in grouped) == len(given)
     monkeypatch.setitem(h100.SIZES, "small", {"hidden": 512, "heads": 8, "kv_heads": 2, "ffn": 512})
     sizes = {"model": "small", "tp": 2, "phase": "decode", "batch": 2, "kv": 64}
     one, more = (h100.decoder_us({"params": json.dumps({**sizes, "kv": kv})}) for kv in (64, 512))

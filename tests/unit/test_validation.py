@@ -25,8 +25,9 @@ from kernbench.errors import (
     VerificationError,
 )
 from kernbench.report.progress import Standing
-from kernbench.validation import mesh, running, table_file, tables, validate
-from kernbench.validation.table_file import CaseGroup, Explained, Limit, Range, parse, read
+from kernbench.validation import h100, mesh, running, sampling, table_file, tables, validate
+from kernbench.validation.row_statistics import statistic
+from kernbench.validation.table_file import CaseGroup, Explained, FigureTable, Limit, Range, parse, read
 from tools.reference import validation as page
 
 Cli = Callable[..., Any]
@@ -47,11 +48,14 @@ groups:
     measure: worth
     settings: {figure: 10.0}
     cases: [{n: 1, ours: 11.0}, {n: 2, ours: 11.5}, {n: 3, ours: 20.0}]
-    explained: {figure: 20.4, why: for a reason}
+    explained: {why: for a reason, least: 0.9, most: 1.1, size: of a book}
     needs: a better model
     see: Network
   - {name: none, source: s, unit: ns, reference: 2.0, limit: {kind: exact}, needs: wings}
 """
+
+
+REASON = "for a reason; accounts for +90 % to +110 %: of a book"
 
 
 def worth(case: dict[str, Any]) -> float:
@@ -71,15 +75,17 @@ def test_verdicts_are_those_of_limits_and_explanations(monkeypatch: pytest.Monke
         ("none", None, "-", "cannot be modelled yet"),
     ]
     assert [row.remarks for row in report.rows] == [
-        [], ["outside: needs a better model"], ["for a reason"], ["cannot be modelled yet: needs wings"],
+        [], ["outside: needs a better model", f"beyond what is known: {REASON}"],
+        [REASON], ["cannot be modelled yet: needs wings"],
     ]  # fmt: skip
     assert [row.row for row in report.missed] == ["row 2", "none"]
     assert (
         report.summary() == "4 rows: 1 within, 1 outside with a reason, 1 outside, 1 cannot be modelled yet"
     )
-    assert told == [
-        Standing(i, 4, f"{i} of 4 rows, measuring mesh: {row.row}") for i, row in enumerate(report.rows)
-    ]
+    assert [(one.done, one.total) for one in told] == [(i, 4) for i in range(4)]
+    for one, row in zip(told, report.rows, strict=True):
+        text = rf"{one.done} of 4 rows(, about \d+ s left)?, measuring mesh: {row.row}"
+        assert re.fullmatch(text, one.text)
 
 
 def test_what_is_fitted_says_so_everywhere(
@@ -134,10 +140,10 @@ def test_limits_hold_on_both_sides(limit: Limit, inside: float, outside: float) 
 def test_a_relative_limit_and_an_explanation_are_of_the_size_of_the_figure() -> None:
     limit = Limit(kind="relative", by=0.05)
     assert [limit.holds(ours, -100.0) for ours in (-104.0, -96.0, -106.0)] == [True, True, False]
-    for figure in (100.0, -100.0):
-        explained = Explained(figure=figure, why="a reason")
-        held = [explained.holds(figure * by) for by in (0.971, 1.029, 0.969, 1.031, 1.2)]
-        assert held == [True, True, False, False, False]
+    explained = Explained(why="a reason", least=-0.3, most=-0.1, size="rows")
+    for reference, figures in ((100.0, (69.9, 70.0, 90.0, 90.1)), (-100.0, (-130.1, -130.0, -110.0, -109.9))):
+        assert [explained.holds(ours, reference) for ours in figures] == [False, True, True, False]
+    assert not explained.holds(1.0, 0.0)
 
 
 def test_what_a_limit_says_of_a_difference() -> None:
@@ -169,10 +175,11 @@ def test_verdicts_differences_and_remarks_of_rows() -> None:
     def row(ours: float, reference: float = 100.0, **more: Any) -> Any:
         module = SimpleNamespace(row=lambda _: ours)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(running.importlib, "import_module", lambda _: module)
+            patch.setattr(running, "_module", lambda _: module)
             group = CaseGroup.model_validate({**how, **more})
             return running.measured("t", group, "r", reference, {}, "of the table")
 
+    because = {"why": "because", "least": -0.25, "most": 0.0, "size": "rows"}
     inside, outside = row(95.0), row(80.0)
     assert (inside.verdict, inside.difference, inside.relative, inside.needs) == ("within", -5.0, -0.05, "")
     assert (outside.verdict, outside.needs, outside.misses, outside.see) == (
@@ -181,15 +188,15 @@ def test_verdicts_differences_and_remarks_of_rows() -> None:
         True,
         "of the table",
     )
-    told = row(80.0, explained={"figure": 80.5, "why": "because"}, see="its own", fitted="queues")
+    told = row(80.0, explained=because, see="its own", fitted="queues")
     assert (told.verdict, told.note, told.misses, told.see) == (
         "outside with a reason",
-        "because",
+        "because; accounts for -25 % to +0 %: rows",
         False,
         "its own",
     )
-    assert (told.basis, told.remarks) == ("fitted", ["fitted: queues", "because"])
-    assert row(96.0, explained={"figure": 96.0, "why": "because"}).note == "as it is"
+    assert (told.basis, told.remarks) == ("fitted", ["fitted: queues", told.note])
+    assert row(96.0, explained=because).note == "as it is"
     zero = row(1.0, 0.0, limit={"kind": "absolute", "by": 2.0})
     assert (inside.apart, row(100.0).apart, zero.apart, zero.relative) == ("-5.0%", "0.0%", "+1", None)
     missing = row(0.0, measure="")
@@ -288,6 +295,7 @@ def test_every_table_can_be_read_and_every_measure_is_there() -> None:
             assert rows
             assert len({title for title, _, _ in rows}) == len(rows), "rows of one name"
             assert not group.measure or callable(getattr(module, group.measure))
+            assert not group.most_turns or callable(module.turns)
 
 
 def test_what_differences_mean_is_in_the_page_of_limits() -> None:
@@ -354,6 +362,7 @@ def test_the_command_prints_rows_and_exits_by_them(
         "outside with a reason": 1,
         "outside": 1,
         "cannot be modelled yet": 1,
+        "too few rows measured": 0,
     }
     assert said["rows"][1]["difference"] == 1.5
     assert said["sources"]["mesh"]["s"]["licence"] == "MIT"
@@ -378,10 +387,8 @@ def test_the_page_has_every_row() -> None:
         for source in table.sources.values():
             assert source.version in text
         for group in table.groups:
-            known = getattr(importlib.import_module(f"kernbench.validation.{name}"), "is_left_out", None)
-            for title, _, case in table_file.cases(group) if group.limit.kind != "nine_in_ten" else ():
-                left_out = known is not None and known(case, "short")
-                assert left_out or f"| {title} |" in text, "write the page anew: make validation"
+            for title, _, _ in sampling.sampled(name, group, "short")[0] if not group.statistic else ():
+                assert f"| {title} |" in text, "write the page anew: make validation"
 
 
 @pytest.mark.slow
@@ -390,10 +397,13 @@ def test_rows_are_measured_and_their_verdicts_are_those_of_the_page(
 ) -> None:
     """All but the saturation of a mesh with packets of one flit, which takes a minute."""
 
-    def takes_long(table: str, group: CaseGroup, case: tuple[str, float, Any], extent: str) -> bool:
-        return group.measure.startswith("saturation") and case[2]["packet_flits"] == 1
+    def fast(table: str, group: CaseGroup, extent: Any) -> Any:
+        cases, sample = sampled(table, group, extent)
+        slow = group.measure.startswith("saturation")
+        return [case for case in cases if not (slow and case[2]["packet_flits"] == 1)], sample
 
-    monkeypatch.setattr(running, "_is_left_out", takes_long)
+    sampled = sampling.sampled
+    monkeypatch.setattr(sampling, "sampled", fast)
     others = [name for name in table_names() if name not in ("a100", "h100")]
     ended = cli("validate", *others, "--strict", "--format", "json")
     rows = json.loads(ended.out)["rows"]
@@ -403,3 +413,210 @@ def test_rows_are_measured_and_their_verdicts_are_those_of_the_page(
     }
     assert not [row["row"] for row in rows if row["verdict"] in (running.OUTSIDE, running.MISSING)]
     assert ended.status == 0
+
+
+def strict(cli: Cli, monkeypatch: pytest.MonkeyPatch, table: FigureTable, **measures: Any) -> Any:
+    """The command on a table with these in place of its module's functions, and its rows by verdict."""
+    for name, measure in measures.items():
+        monkeypatch.setattr(h100, name, measure, raising=False)
+    monkeypatch.setattr(table_file, "read", lambda _: table)
+    ended = cli("validate", "h100", "--all", "--strict", "--format", "json")
+    rows = json.loads(ended.out)["rows"]
+    return ended.status, {verdict: [row["row"] for row in rows if row["verdict"] == verdict]
+                          for verdict in running.VERDICTS}  # fmt: skip
+
+
+def part_of_h100(*measures: str, **settings: Any) -> FigureTable:
+    """The shipped groups with one of these measures, and of their lines those with such columns."""
+    table = read("h100")
+    kept = []
+    for group in table.groups:
+        found = [
+            case
+            for _, _, case in table_file.cases(group)
+            if all(case.get(k) in v for k, v in settings.items())
+        ]
+        if group.measure in measures and found:
+            kept.append(group.model_copy(update={"file": "", "cases": found}))
+    return table.model_copy(update={"groups": kept})
+
+
+@pytest.mark.parametrize("times", [1.0, 3.0, 1 / 3])
+def test_a_wrong_power_is_a_miss(times: float, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = part_of_h100("watts", "limited_mhz")
+    status, rows = strict(cli, monkeypatch, table, _power=lambda: (140.6, 986.1 * times))
+    assert (status, len(rows["outside"])) == {1.0: (0, 0), 3.0: (1, 3), 1 / 3: (1, 2)}[times]
+    assert len(rows["outside with a reason"]) == (times == 1.0)
+
+
+@pytest.mark.parametrize(
+    ("share", "verdicts"),
+    [
+        (1.1, (4, 0, 0)),
+        (0.83, (0, 4, 0)),
+        (0.77, (0, 3, 1)),
+        (0.73, (0, 2, 2)),
+        (0.65, (0, 0, 4)),
+        (1.2, (0, 0, 4)),
+    ],
+)
+def test_a_reason_excuses_no_more_than_its_mechanism_is_worth(
+    share: float, verdicts: tuple[int, ...], cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Decode layers of a library: 36 to 40 us that are not in the model, and it is never slower for them."""
+    table = part_of_h100("decoder_us", table=["layer"], model=["llama-70b"], batch=[1, 64])
+    status, rows = strict(cli, monkeypatch, table, decoder_us=lambda case: share * case["median_us"])
+    assert tuple(len(rows[verdict]) for verdict in ("within", "outside with a reason", "outside")) == verdicts
+    assert status == (verdicts[2] > 0)
+
+
+def test_no_figure_of_the_model_excuses_a_row(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A prefill of 512 tokens once took 514 us here, 414 on the GPU: an excuse of that figure went stale."""
+    table = part_of_h100("decoder_us", table=["layer"], model=["llama-8b"], tokens=[512])
+    status, rows = strict(cli, monkeypatch, table, decoder_us=lambda case: 514.2)
+    assert (status, rows["outside"]) == (1, [row for row in rows["outside"] if "tokens=512" in row])
+    for name, group in ((name, group) for name, table in tables().items() for group in table.groups):
+        assert group.explained is None or (group.explained.size and group.explained.least >= -1), name
+    costs = [
+        (group.explained.least, us) for group in read("h100").groups if group.set == "layers by a library"
+        for _, us, _ in table_file.cases(group) if group.explained is not None
+    ]  # fmt: skip
+    assert [36 <= -least * us <= 40 for least, us in costs] == [True] * 4
+
+
+NINE = """
+title: t
+about: a
+sources: {s: {name: S, url: "https://s", version: "1", licence: MIT}}
+groups:
+  - name: "row {n}"
+    source: s
+    unit: us
+    reference: 1.0
+    limit: {kind: nine_in_ten, by: 0.4}
+    explained: {why: rounds, least: -0.5, most: 1.0, size: one round or two}
+    measure: us
+    set: some
+    cases: [CASES]
+  - &over
+    name: "{of}, {what}"
+    source: s
+    unit: "%"
+    reference: 0.0
+    limit: {kind: absolute, by: 20}
+    statistic: true
+    cases: [{of: some, what: median}, {of: some, what: 90th}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("off", "verdicts", "status"),
+    [
+        ([1.9] * 2 + [1.0] * 18, (18, 2, 0), 0),
+        ([1.9] * 3 + [1.0] * 17, (17, 0, 3), 1),
+        ([100.0] + [1.0] * 19, (19, 0, 1), 1),
+        ([0.4] + [1.9] + [1.0] * 18, (18, 1, 1), 1),
+        ([1.9], (0, 0, 1), 1),
+    ],
+)
+def test_nine_in_ten_rows_are_within_and_none_is_beyond_its_reason(
+    off: list[float], verdicts: tuple[int, ...], status: int, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cases = ", ".join(f"{{n: {n}, ours: {ours}}}" for n, ours in enumerate(off))
+    table = parse(NINE.partition("  - &over")[0].replace("CASES", cases), "h100")
+    ended, rows = strict(cli, monkeypatch, table, us=worth)
+    assert ended == status
+    assert tuple(len(rows[verdict]) for verdict in ("within", "outside with a reason", "outside")) == verdicts
+
+
+def test_one_row_of_nine_in_ten_is_judged_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    limit = {"kind": "nine_in_ten", "by": 0.2}
+    group = CaseGroup.model_validate(
+        {"name": "x", "source": "s", "unit": "us", "limit": limit, "reference": 1.0, "measure": "wrong"}
+    )
+    for ours, verdict in ((1.1, "within"), (1.3, "outside"), (100.0, "outside")):
+        monkeypatch.setattr(running, "_module", lambda _, ours=ours: SimpleNamespace(wrong=lambda _: ours))
+        assert running.measured("t", group, "x", 1.0, {}).verdict == verdict
+
+
+def test_a_statistic_says_how_many_rows_it_is_of_on_every_surface(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cases = ", ".join(f"{{n: {n}, ours: 1.1}}" for n in range(12))
+    text = NINE.replace("    set: some", "    set: some\n    sample: 4\n    most_turns: {short: 5}")
+    monkeypatch.setattr(h100, "us", worth)
+    monkeypatch.setattr(h100, "turns", lambda case: case["n"])
+    monkeypatch.setattr(table_file, "read", lambda _: parse(text.replace("CASES", cases), "h100"))
+    report = validate("h100", short=True)
+    assert [(row.title, row.verdict) for row in report.rows[-2:]] == [
+        ("some, median, 4 of 12 cases", "within"),
+        ("some, 90th, 4 of 12 cases", "too few rows measured"),
+    ]
+    said = "h100, some: 4 of 12 cases, by hash of 6; not sampled: 6 above 5 turns of loops"
+    assert [str(sample) for sample in report.samples] == [said]
+    counted = "6 of 14 rows: 5 within, 1 too few rows measured"
+    printed = cli("validate", "h100", "--short", "--strict")
+    monkeypatch.setattr(page, "tables", lambda: {"h100": table_file.read("h100")})
+    for shown in (printed.out, page.page(report)):
+        assert all(text in shown for text in ("some, median, 4 of 12 cases", said, counted))
+    assert printed.status == 0
+    told = json.loads(cli("validate", "h100", "--short", "--format", "json").out)
+    assert [row["cases"] for row in told["rows"]] == [""] * 4 + ["4 of 12"] * 2
+    assert (told["samples"][0]["measured"], told["left_out"]) == (4, 8)
+
+
+def test_a_statistic_is_of_a_set_above_it_and_of_rows_enough() -> None:
+    with pytest.raises(ConfigError, match="'none' is not a set of rows above"):
+        parse(NINE.replace("CASES", "{n: 1}").replace("of: some", "of: none"), "t.yaml")
+    rows = [({"m": 1, "n": 1, "k": 1}, 1.0, 1.0)] * 20
+    figures = {what: statistic(what, rows, 30).figure for what in ("median", "90th", "tau", "loss")}
+    assert figures == {"median": 0.0, "90th": 0.0, "tau": 0.0, "loss": None}
+    with pytest.raises(KeyError):
+        statistic("mode", rows, 30)
+
+
+def test_a_sample_is_the_same_whatever_its_cases_cost() -> None:
+    def drawn(names: list[int]) -> set[str]:
+        group = CaseGroup.model_validate({
+            "name": "row {n}", "source": "s", "unit": "us", "reference": 1.0, "limit": {"kind": "exact"},
+            "measure": "us", "sample": 5, "cases": [{"n": n} for n in names],
+        })  # fmt: skip
+        return {title for title, _, _ in sampling.sampled("h100", group, "short")[0]}
+
+    first = drawn(list(range(40)))
+    assert drawn(list(range(39, -1, -1))) == first
+    assert len(first & drawn(list(range(41)))) >= 4
+    assert first != {f"row {n}" for n in range(5)}
+
+
+def test_all_rows_are_kept_and_a_second_call_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("KERNBENCH_STORE", str(tmp_path / "store"))
+    cases = ", ".join(f"{{n: {n}, ours: 1.{n}}}" for n in range(3))
+    monkeypatch.setattr(table_file, "read", lambda _: parse(NINE.replace("CASES", cases), "h100"))
+    monkeypatch.setattr(h100, "turns", lambda case: 1.0)
+    ran: list[int] = []
+    stop = True
+
+    def us(case: dict[str, Any]) -> float:
+        if stop and case["n"] == 2:
+            raise KeyboardInterrupt
+        ran.append(case["n"])
+        return worth(case)
+
+    monkeypatch.setattr(h100, "us", us)
+    with pytest.raises(KeyboardInterrupt):
+        validate("h100", everything=True)
+    stop = False
+    file = tmp_path / "store" / "validation.jsonl"
+    file.write_text(file.read_text(encoding="utf-8") + '\n{"key": "broken', encoding="utf-8")
+    told: list[Standing] = []
+    report = validate("h100", everything=True, progress=told.append)
+    assert (ran, [row.measured for row in report.rows[:3]]) == ([0, 1, 2], [1.0, 1.1, 1.2])
+    assert told[2].text == "2 of 5 rows, 2 of them kept before, measuring h100: row 2"
+    validate("h100", everything=True)
+    assert ran == [0, 1, 2]
+    validate("h100", short=True)
+    assert ran == [0, 1, 2, 0, 1, 2], "only --all goes by what was kept"
+    monkeypatch.setattr("kernbench.validation.kept_figures._digests", lambda: ("another model", "machines"))
+    validate("h100", everything=True)
+    assert ran == [0, 1, 2] * 3

@@ -15,7 +15,8 @@ import yaml
 
 from kernbench.data_files import data_dir
 from kernbench.validation import h100
-from kernbench.validation.table_file import Case, cases, read
+from kernbench.validation.sampling import sampled
+from kernbench.validation.table_file import Case, read
 
 PE = "blocks.gpu.parts.pe."
 PORT_GBS = 128 * 1.98
@@ -64,9 +65,8 @@ def short_cases() -> dict[str, list[tuple[float, Case]]]:
     """Measured time and settings of each short case, by kind."""
     found: dict[str, list[tuple[float, Case]]] = {}
     for group in read("h100").groups:
-        for _, reference, case in cases(group) if group.measure == "us" else ():
-            if not h100.is_left_out(case, "short"):
-                found.setdefault(str(case["set"]), []).append((reference, case))
+        for _, reference, case in sampled("h100", group, "short")[0] if group.measure == "us" else ():
+            found.setdefault(group.set, []).append((reference, case))
     return found
 
 

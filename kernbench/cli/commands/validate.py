@@ -30,8 +30,8 @@ _COLUMNS = ("row", "reference", "measured", "unit", "difference", "limit", "basi
 @click.argument("names", nargs=-1, metavar="[TABLE]...", shell_complete=completion.tables)
 @click.option("--list", "listing", is_flag=True, help="List the tables.")
 @click.option("--strict", is_flag=True, help="Exit with status 1 if a row exceeds its limit.")
-@click.option("--short", is_flag=True, help="Skip slow cases; the default without TABLE.")
-@click.option("--all", "everything", is_flag=True, help="Also measure cases that take minutes.")
+@click.option("--short", is_flag=True, help="Measure a sample of the fast cases; the default without TABLE.")
+@click.option("--all", "everything", is_flag=True, help="Also measure cases that take minutes; resumes.")
 @click.option("--plot", metavar="F.png", callback=options.ends_in(".png"), help="Also draw the rows.")
 @format_option
 def command(
@@ -46,9 +46,11 @@ def command(
     """Compare the model with published references: silicon, other simulators, kept records.
 
     Each row has the reference's figure, ours, the deviation and its limit. A row is predicted, or fitted (a
-    parameter was chosen to match it). It is within the limit, outside, outside for a known reason, or not
-    modelled yet. Without TABLE, all tables are measured, in about three minutes. Cases that take minutes are
-    skipped, and counted on the last line.
+    parameter was chosen to match it). It is within the limit, outside, outside with a reason that accounts
+    for a deviation of that size, or not modelled yet. Without TABLE, all tables are measured, in about four
+    minutes. Cases with many loop iterations are skipped; --short samples the others by a hash of their names.
+    The last lines count what was measured. --all saves each figure in the store's folder: run it again after
+    Ctrl-C and it resumes.
     """
     from kernbench.report.figures import drawing
     from kernbench.validation import tables, validate
@@ -81,8 +83,8 @@ def command(
             notes |= {f"see '{heading}' in docs/explanation/limits.md": None for heading in see}
             say("".join(f"- {text}\n" for text in notes))
         say(report.summary())
-        if report.left_out:
-            say(f"{report.left_out} rows that take longer were left out; --all measures them")
+        if report.samples:
+            say("\n".join(f"- {sample}" for sample in report.samples))
     if strict and report.missed:
         first = report.missed[0]
         raise click.ClickException(
@@ -93,5 +95,5 @@ def command(
 
 
 def _cells(row: ComparedFigure) -> list[object]:
-    cells = row.as_dict() | {"difference": row.apart}
+    cells = row.as_dict() | {"row": row.title, "difference": row.apart}
     return [cells[name] for name in _COLUMNS]

@@ -19,8 +19,8 @@ _FURTHEST = 2.0
 """Limits as far as which the right panel reaches; rows beyond it stand at its edge."""
 
 
-def reference_figure(rows: Sequence[Row]) -> Figure:
-    """The figure of the rows that were measured. ``UsageError`` where there are none."""
+def reference_figure(rows: Sequence[Row], labels: Mapping[str, str]) -> Figure:
+    """The figure of the rows that were measured, with a label for each table. ``UsageError`` of no rows."""
     measured = [row for row in rows if row["measured"] is not None]
     if not measured:
         raise UsageError("no row was measured, so there is nothing to draw")
@@ -30,7 +30,7 @@ def reference_figure(rows: Sequence[Row]) -> Figure:
     for number, table in enumerate(tables):
         own = [row for row in measured if row["table"] == table]
         colour = COLOURS[number % len(COLOURS)]
-        _against(left, own, table, colour)
+        _against(left, own, labels[table], colour)
         _shares(right, own, len(tables) - 1 - number, colour)
     _finish(left, right, tables)
     return figure

@@ -1,0 +1,78 @@
+"""Figures that were measured before, in a file: a long validation goes on where it stopped."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import cache
+from pathlib import Path
+
+from kernbench.data_files import data_dir
+from kernbench.validation.table_file import Case
+
+FILE = "validation.jsonl"
+"""Its name in the store's folder."""
+_SHOWS = ("cli", "notebook", "pages", "report", "screens", "sweeps", "tui", "web")
+"""Rooms of the package that no figure depends on."""
+
+
+class KeptFigures:
+    """Figures by table, measure, case, and the digest of the model and its machines; each is kept at once.
+
+    One line is written with one call, so that several processes may share the file, and one that is stopped
+    loses the case under way alone. Lines that are broken off, or of another model, are passed over.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._known: dict[str, float] = {}
+        for line in file.read_text(encoding="utf-8").splitlines() if file.exists() else ():
+            try:
+                kept = json.loads(line)
+                self._known[kept["key"]] = float(kept["figure"])
+            except (ValueError, KeyError, TypeError):
+                continue
+
+    def find(self, table: str, measure: str, case: Case) -> float | None:
+        """The figure of a case, if this model measured it before."""
+        return self._known.get(_key(table, measure, case))
+
+    def keep(self, table: str, measure: str, case: Case, row: str, figure: float) -> None:
+        """Write down a figure."""
+        key = _key(table, measure, case)
+        self._known[key] = figure
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        with self._file.open("a", encoding="utf-8") as lines:
+            # The line break comes first: what was broken off before stays a line of its own.
+            lines.write("\n" + json.dumps({"key": key, "table": table, "row": row, "figure": figure}))
+
+
+def _key(table: str, measure: str, case: Case) -> str:
+    text = json.dumps([table, measure, case, *_digests()], sort_keys=True, default=repr)
+    return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+
+@cache
+def _digests() -> tuple[str, str]:
+    """Of the code that a figure depends on, and of the machines, components and kernels that are shipped."""
+    package = Path(__file__).resolve().parents[1]
+    code = [
+        path
+        for path in package.rglob("*.p*")
+        if path.suffix in (".py", ".pxd", ".pxi", ".pyx") and path.relative_to(package).parts[0] not in _SHOWS
+    ]
+    configs = data_dir("configs")
+    machines = [
+        path
+        for path in configs.rglob("*")
+        if path.suffix in (".yaml", ".py")
+        and not (path.parent.name == "validation" and path.suffix == ".yaml")
+    ]
+    return _digest(package, code), _digest(configs, machines)
+
+
+def _digest(root: Path, files: list[Path]) -> str:
+    content = hashlib.sha256()
+    for path in sorted(files):
+        content.update(f"{path.relative_to(root)}\n".encode() + path.read_bytes() + b"\0")
+    return content.hexdigest()[:16]
