@@ -13,3 +13,11 @@ def read_size(text: str) -> int | None:
     """The bytes that ``text`` writes, a whole number with or without a binary unit; None for another text."""
     match = _SIZE.fullmatch(text.strip())
     return int(match[1]) * _UNITS[match[2]] if match else None
+
+
+def size_text(nbytes: float) -> str:
+    """``nbytes`` with the largest binary unit that is not more."""
+    for unit, size in reversed([*_UNITS.items(), ("TiB", 1 << 40)]):
+        if nbytes >= size:
+            return f"{nbytes / size:g} {unit or 'B'}"
+    return f"{nbytes:g} B"

@@ -246,6 +246,14 @@ def check_routes(topology: Topology = None) -> None:
     refuse_cycles(topology if isinstance(topology, PropertyGraph) else load_topology(topology))
 
 
+def topology_warnings(graph: PropertyGraph) -> list[str]:
+    """What cannot go on though the topology is valid: a sentence for each kind of reason."""
+    from kernbench.topology.harvest import consequences
+    from kernbench.topology.reach import lacking, unreached
+
+    return [*unreached(graph), *lacking(graph), *consequences(graph)]
+
+
 def topology_counts(graph: PropertyGraph) -> dict[str, dict[str, int]]:
     """How many components and links there are of each kind, most frequent first."""
     components = Counter(str(node.properties["kind"]) for node in graph.nodes() if node.properties["impl"])

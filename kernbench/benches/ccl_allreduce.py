@@ -62,7 +62,7 @@ def run(torch: Context) -> None:
 
     def worker(rank: int) -> None:
         torch.ahbm.set_device(torch.ahbm.sip_of(rank))  # the default, as rank = SIP
-        x = torch.from_numpy(rows[rank], dp=DPPolicy("row_wise", num_pes=1), name=f"x{rank}")
+        x = torch.from_numpy(rows[rank], dp=DPPolicy("row_wise", num_pes=1, even=True), name=f"x{rank}")
         dist.all_reduce(x, group=dist.group.CUBES if p.group == "cubes" else None)
         torch.check(f"sum on rank {rank}", x, expected)
 

@@ -43,7 +43,7 @@ def run(torch: Context) -> None:
     p = torch.params
     pes = torch.pes_per_cube
     rows = activations(np.random.default_rng(p.seed), (pes, p.elements), p.dtype)
-    x = torch.from_numpy(rows, dp=DPPolicy("replicate", "row_wise", num_cubes=1), name="x")
+    x = torch.from_numpy(rows, dp=DPPolicy("replicate", "row_wise", num_cubes=1, num_pes=pes), name="x")
     ring = [(sip, 0, pe) for sip in x.sips for pe in range(pes)]
     torch.install_ipcq("intracube_pe_ring", among=ring, buffer_kind=p.buffer_kind or None)
     torch.launch("all-reduce", all_reduce, x)

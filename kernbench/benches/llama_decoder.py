@@ -25,7 +25,6 @@ from kernbench.models.prefill_step import PrefillStep
 from kernbench.models.reference import decoded, prefilled
 from kernbench.models.step import DecodeStep
 from kernbench.models.triton_step import TritonStep
-from kernbench.topology.neighbours import MachineShape
 
 if TYPE_CHECKING:
     from kernbench.runtime import Context
@@ -78,7 +77,6 @@ def run(torch: Context) -> None:
         raise UsageError(
             "bench 'llama-decoder' needs address_model va or la: a PE reads from several memories at once"
         )
-    shape = MachineShape.of(torch.graph)
     for name in ("kv_heads", "heads", "ffn"):
         of = getattr(model, name)
         if of % ranks and not (name == "kv_heads" and ranks % of == 0):
@@ -86,12 +84,6 @@ def run(torch: Context) -> None:
                 f"bench 'llama-decoder': {model.name} has {name} = {of}, which {ranks} "
                 "packages cannot share; select fewer with --device"
             )
-    pes = sorted({count for sip in range(shape.sips) for count in shape.pes_of(sip)})
-    if len(pes) > 1:
-        raise UsageError(
-            f"bench 'llama-decoder': {torch.graph.properties['name']} has cubes of "
-            f"{' and '.join(map(str, pes))} PEs; it takes machines whose cubes are alike"
-        )
     for note in model.notes:
         print(f"llama-decoder: {model.name}: {note}", file=sys.stderr)
     share = Share(

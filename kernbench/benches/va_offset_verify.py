@@ -48,7 +48,7 @@ def run(torch: Context) -> None:
     cubes = p.cubes or torch.cubes_per_sip
     pes = cubes * torch.pes_per_cube
     x = activations(np.random.default_rng(p.seed), (pes * p.rows, p.columns), p.dtype)
-    dp = DPPolicy(cube="row_wise", pe="row_wise", num_cubes=cubes)
+    dp = DPPolicy(cube="row_wise", pe="row_wise", num_cubes=cubes, even=True)
     y = torch.empty(*x.shape, dtype=p.dtype, dp=dp, name="y")
     torch.launch("move", double_and_move, torch.from_numpy(x, dp=dp, name="x"), y, x.nbytes // pes)
 

@@ -44,6 +44,7 @@ from kernbench.sim.node import FabricNode
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Path
 from kernbench.topology import faults
+from kernbench.topology.harvest import without
 from kernbench.topology.places import places
 
 Ids = tuple[str, str]
@@ -386,7 +387,7 @@ class Machine(System):
     def _lose(self, lost: frozenset[str]) -> None:
         """From now on routes lead around the links ``lost``, and over all others."""
         self._lost = lost
-        self.router = Router(faults.without(self.graph, set(lost))) if lost else router_of(self.graph)
+        self.router = Router(without(self.graph, set(lost))) if lost else router_of(self.graph)
         self.paths.clear()
         for component in self.components.values():
             if isinstance(component, PeDma) and component.queue_channel is not None:

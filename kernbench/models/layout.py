@@ -22,11 +22,11 @@ Array = NDArray[np.generic]
 if TYPE_CHECKING:
     from kernbench.runtime import Context, Tensor
 
-BY_COLUMNS = DPPolicy("column_wise", "column_wise")
+BY_COLUMNS = DPPolicy("column_wise", "column_wise", even=True)
 """A block of columns on each PE: a weight, or an activation where it is made."""
-IN_EACH_CUBE = DPPolicy("replicate", "row_wise")
+IN_EACH_CUBE = DPPolicy("replicate", "row_wise", even=True)
 """A copy in each cube, its blocks over the PEs of that cube."""
-BY_ROWS = DPPolicy("row_wise", "row_wise")
+BY_ROWS = DPPolicy("row_wise", "row_wise", even=True)
 """As many rows on each PE: the cache, and partial results of attention."""
 
 

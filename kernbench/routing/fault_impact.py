@@ -10,7 +10,7 @@ from kernbench.kinds import ComponentKind, Traffic, component_kind
 from kernbench.pgraph import Node, PropertyGraph
 from kernbench.routing.route import Route, forbidden
 from kernbench.routing.router import Router
-from kernbench.topology import faults
+from kernbench.topology import harvest
 
 _Point = tuple[str, str]
 """A link, or a component as one that sends ("from") or is passed ("through"), with its name."""
@@ -33,7 +33,7 @@ def without(graph: PropertyGraph, failed: str) -> tuple[PropertyGraph, set[str]]
             raise RoutingError(f"'{failed}' is not a link, component or group of the topology; name one")
         ends = {(found.source, found.target), (found.target, found.source)}
         gone = {e.id for e in graph.edges("LINK") if (e.source, e.target) in ends}
-    return faults.without(graph, gone), gone
+    return harvest.without(graph, gone), gone
 
 
 def members(graph: PropertyGraph, name: str) -> Iterator[str]:

@@ -24,7 +24,7 @@ from kernbench.topology.neighbours import MachineShape
 
 
 class TensorFactory:
-    """The part of a context that makes tensors. ``cubes_per_sip``, ``pes_per_cube``: the most there are."""
+    """The part of a context that makes tensors. ``cubes_per_sip``, ``pes_per_cube``: what each has."""
 
     float16 = "f16"
     bfloat16 = "bf16"
@@ -41,8 +41,7 @@ class TensorFactory:
         """Device memory of this context's tensors."""
         self.ahbm = ahbm
         self._shape = shape
-        self.cubes_per_sip = max(len(shape.pes_of(sip)) for sip in range(shape.sips))
-        self.pes_per_cube = max(count for sip in range(shape.sips) for count in shape.pes_of(sip))
+        self.cubes_per_sip, self.pes_per_cube = len(shape.even), shape.even[0]
         self._tensors: weakref.WeakValueDictionary[int, Tensor] = weakref.WeakValueDictionary()
         self._made = 0
         self._names: set[str] = set()
@@ -93,7 +92,7 @@ class TensorFactory:
             )
         copies, without = {}, set[Place]()
         for sip in sips:
-            pes = self._shape.pes_of(sip)
+            pes = self._shape.even if policy.even else self._shape.pes_of(sip)
             shards_here = place(policy, sizes, kind.itemsize, sip=sip, cubes=len(pes), pes=pes, name=called)
             copies[sip] = shards_here
             without |= idle(policy, shards_here, sip=sip, cubes=len(pes), pes=pes)

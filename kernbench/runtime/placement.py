@@ -36,13 +36,15 @@ class DPPolicy:
     grid of tiles over the last two dimensions, as near to square as the number of parts allows
     (rows = its largest divisor not above its square root); tiles are assigned along the rows, or down the
     columns. ``num_cubes`` and ``num_pes`` (PEs per cube) default to all that the topology has; a smaller
-    number takes the first ones.
+    number takes the first ones. ``even``: where SIPs or cubes differ, only as many cubes as every SIP has and
+    as many PEs as every cube has.
     """
 
     cube: Split = "replicate"
     pe: Split = "replicate"
     num_cubes: int | None = None
     num_pes: int | None = None
+    even: bool = False
 
     def __post_init__(self) -> None:
         for level, split in (("cube", self.cube), ("pe", self.pe)):
@@ -58,6 +60,7 @@ class DPPolicy:
         """As one writes it, without what is left at its default."""
         given = {"cube": self.cube, "pe": self.pe, "num_cubes": self.num_cubes, "num_pes": self.num_pes}
         shown = [f"{k}={v!r}" for k, v in given.items() if v is not None]
+        shown += ["even=True"] if self.even else []
         return f"DPPolicy({', '.join(shown)})"
 
 

@@ -1,13 +1,14 @@
 """Faults of a machine: links and parts that are lost, for good or for a time, and parts that are slow.
 
-What is lost for good is left out of the compiled machine. What is lost for a time is there; the machine's
+What is lost for good is left out of the compiled machine, with all that cannot work without it
+(:mod:`~kernbench.topology.harvest`). What is lost for a time is there; the machine's
 routes lead around it while it is. Who has sent something before has sent it: it arrives.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from pydantic import Field
@@ -16,6 +17,8 @@ from kernbench.errors import ConfigError, UsageError
 from kernbench.pgraph import PropertyGraph
 from kernbench.topology import overrides
 from kernbench.topology.fields import Section
+from kernbench.topology.harvest import harvested
+from kernbench.topology.nodes import HOST_CPU
 from kernbench.topology.overrides import Speed
 
 _KEY = "faults"
@@ -41,6 +44,7 @@ def applied(graph: PropertyGraph, faults: Iterable[Fault], located: Any) -> Prop
         ConfigError: a fault that does not fit the machine.
     """
     gone: set[str] = set()
+    parts: set[str] = set()
     for_a_time = []
     for number, fault in enumerate(faults):
         where = (_KEY, number)
@@ -69,11 +73,22 @@ def applied(graph: PropertyGraph, faults: Iterable[Fault], located: Any) -> Prop
             raise wrong(error) from None
         if fault.from_ns == 0.0 and fault.to_ns is None:
             gone |= lost
+            if fault.part:
+                parts |= _named(graph, fault.part)
         else:
             for_a_time.append({"links": sorted(lost), "from_ns": fault.from_ns, "to_ns": fault.to_ns})
     if for_a_time:
         graph.properties[_KEY] = json.dumps(for_a_time)
-    return without(graph, gone) if gone else graph
+    if HOST_CPU in parts:
+        raise ConfigError(
+            f"{located((_KEY,))}: faults: lose '{HOST_CPU}', expected it kept: it launches kernels"
+        )
+    return harvested(graph, gone, parts) if gone or parts else graph
+
+
+def _named(graph: PropertyGraph, name: str) -> set[str]:
+    """Ids of the parts that a fault means, with the group itself where it is one."""
+    return {name} if name in graph else {node.id for node in overrides.meant(graph, name)[0]}
 
 
 def lost_links(graph: PropertyGraph, name: str, *, link: bool) -> set[str]:
@@ -90,19 +105,6 @@ def lost_links(graph: PropertyGraph, name: str, *, link: bool) -> set[str]:
         return {edge.id for edge in graph.edges("LINK") if (edge.source, edge.target) in ends}
     parts = {node.id for node in nodes}
     return {edge.id for edge in graph.edges("LINK") if edge.source in parts or edge.target in parts}
-
-
-def without(graph: PropertyGraph, gone: set[str], parts: Collection[str] = ()) -> PropertyGraph:
-    """``graph`` without the links ``gone`` and the ``parts`` with theirs; all else are the same objects."""
-    rest = PropertyGraph(graph.properties)
-    rest.notes.update(graph.notes)
-    for node in graph.nodes():
-        if node.id not in parts:
-            rest.add_node(node)
-    for edge in graph.edges():
-        if edge.id not in gone and edge.source not in parts and edge.target not in parts:
-            rest.add_edge(edge)
-    return rest
 
 
 def changes(graph: PropertyGraph) -> list[tuple[float, frozenset[str]]]:

@@ -92,7 +92,7 @@ def parse(
         spec = TopologySpec.model_validate(data)
     except ValidationError as error:
         problems = from_pydantic(error, TopologySpec)
-        beyond = "; a machine that no key describes is built with kb.Topology"
+        beyond = "; a machine of another shape is made of parts"
         raise report(problems, source, marked, paths, beyond) from None
     found = [*_read_components(spec, folder), *checks.problems(spec), *(also(spec) if also else ())]
     if found:

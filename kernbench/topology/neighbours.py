@@ -81,6 +81,12 @@ class MachineShape:
         w, h = self.cube_mesh
         return self.uneven[sip] if self.uneven else (self.pes,) * (w * h)
 
+    @property
+    def even(self) -> tuple[int, ...]:
+        """As :meth:`pes_of`, of what every package has, and of PEs that every cube has."""
+        each = [self.pes_of(sip) for sip in range(self.sips)]
+        return (min(map(min, each)),) * min(map(len, each))
+
 
 def neighbours(
     patterns: str | Sequence[str], shape: MachineShape, among: Iterable[Location] | None = None

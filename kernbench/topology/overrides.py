@@ -157,11 +157,9 @@ def meant(graph: PropertyGraph, where: str) -> tuple[list[Node], list[Edge]]:
         source = where.partition("->")[0]
         known = graph.out_edges(source, "LINK") if source in graph else ()
         return [], [link for link in known if link.id == where]
-    if where not in graph:
-        return [], []
-    if graph.node(where).properties["impl"]:
+    if where in graph and graph.node(where).properties["impl"]:
         return [graph.node(where)], []
-    within = set(inside(graph, where))
+    within = set(inside(graph, where)) if where in graph else _of_block(graph, where)
     return (
         [node for node in _components(graph) if node.id in within],
         [link for link in graph.edges("LINK") if link.source in within and link.target in within],
@@ -177,6 +175,11 @@ def inside(graph: PropertyGraph, group: str) -> Iterator[str]:
     for edge in graph.out_edges(group, "CONTAINS"):
         yield edge.target
         yield from inside(graph, edge.target)
+
+
+def _of_block(graph: PropertyGraph, block: str) -> set[str]:
+    """The parts of a block without a level of its own, which their names alone tell."""
+    return {node.id for node in graph.nodes() if node.id.startswith(f"{block}.")}
 
 
 def _takes_time(node: Node) -> bool:

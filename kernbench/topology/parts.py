@@ -1,4 +1,4 @@
-"""A machine described part by part in Python: for shapes that no topology file has."""
+"""A machine described part by part in Python: for shapes that a program works out."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from kernbench.hints import did_you_mean, shown
 from kernbench.kinds import COMPONENT_KINDS, LINK_KINDS, TRANSLATORS, ComponentKind, Form
 from kernbench.pgraph import Edge, Node, Properties, PropertyGraph, topology_id
 from kernbench.topology.cube_spec import MAX_PES
-from kernbench.topology.faults import without
 from kernbench.topology.fields import LinkPart
+from kernbench.topology.harvest import number_anew, without
 from kernbench.topology.link_parts import add_buffers, keep
 from kernbench.topology.loader import load
 from kernbench.topology.names import Name, parse
@@ -344,7 +344,7 @@ class Topology:
         pairs = {(link.source, link.target) for link in graph.edges("LINK")}
         if one_way := sum((target, source) not in pairs for source, target in pairs):
             graph.properties["one_way_links"] = one_way
-        graph.properties.update(_shape(graph))
+        number_anew(graph)
         graph.properties["spec"] = self.spec.canonical()
         graph.properties["id"] = topology_id(graph)
         return graph
@@ -391,22 +391,6 @@ def _place(kind: ComponentKind, name: Name, part: str) -> tuple[str | None, Loca
         at = name.sip, name.cube, -1  # the number of a slice is not a PE
     depth = sum(level >= 0 for level in at) - (kind.form is Form.GROUP)
     return ".".join(part.split(".")[:depth]) or TRAY, at
-
-
-def _shape(graph: PropertyGraph) -> Properties:
-    """How many packages, cubes and PEs there are, and how they lie: cubes in one row, packages in a ring."""
-    places = [(int(p["sip"]), int(p["cube"]), int(p["pe"])) for p in (n.properties for n in graph.nodes())]
-    sips, cubes, pes = (1 + max(levels) for levels in zip(*places, strict=True))
-    return {
-        "sips": sips,
-        "cubes_per_sip": cubes,
-        "pes_per_cube": pes,
-        "cube_mesh_w": cubes,
-        "cube_mesh_h": 1,
-        "inter_sip_pattern": "ring_1d",
-        "sip_grid_w": sips,
-        "sip_grid_h": 1,
-    }
 
 
 def _given(**keys: Any) -> dict[str, Any]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from kernbench.kinds import component_kind, link_kind
-from kernbench.pgraph import Node, PropertyGraph
+from kernbench.pgraph import Edge, Node, PropertyGraph
 
 MOST = 10
 """Warnings that are given; the rest is counted."""
@@ -23,18 +23,41 @@ def unreached(graph: PropertyGraph) -> list[str]:
     return said if len(said) <= MOST else [*said[:MOST], f"{len(said) - MOST} more such parts"]
 
 
-def _ends(graph: PropertyGraph, wired: Mapping[str, Node], starts: set[str]) -> list[str]:
-    """Where the ways from ``starts`` end before a memory, or a part that passes messages on."""
+def reached_by_host(graph: PropertyGraph) -> set[str]:
+    """What messages of the host reach, passed on by what commands others; of a PE what is wired to others."""
+    wired = {node.id: node for node in graph.nodes() if node.properties["impl"]}
+    commanding = {name for name, node in wired.items() if component_kind(node).commands}
+    return flood(
+        graph,
+        {name for name in commanding if wired[name].properties["kind"] == "host_cpu"},
+        lambda link: not link_kind(link).within_pe and (link.source in commanding or passes(wired, link)),
+    )
+
+
+def passes(wired: Mapping[str, Node], link: Edge) -> bool:
+    """Whether the source of ``link`` passes messages on to its target."""
+    kind = component_kind(wired[link.source])
+    return kind.transit or kind.entrance_to == wired[link.target].properties["kind"]
+
+
+def flood(graph: PropertyGraph, starts: set[str], goes_on: Callable[[Edge], bool]) -> set[str]:
+    """``starts``, and what is reached from them over links that ``goes_on`` lets pass."""
     found, waiting = set(starts), list(starts)
     while waiting:
-        name = waiting.pop()
-        kind = component_kind(wired[name])
-        for link in graph.out_edges(name, "LINK"):
-            onwards = name in starts or kind.transit or link_kind(link).within_pe
-            onwards = onwards or kind.entrance_to == wired[link.target].properties["kind"]
-            if onwards and link.target not in found:
+        for link in graph.out_edges(waiting.pop(), "LINK"):
+            if link.target not in found and goes_on(link):
                 found.add(link.target)
                 waiting.append(link.target)
+    return found
+
+
+def _ends(graph: PropertyGraph, wired: Mapping[str, Node], starts: set[str]) -> list[str]:
+    """Where the ways from ``starts`` end before a memory, or a part that passes messages on."""
+    found = flood(
+        graph,
+        starts,
+        lambda link: link.source in starts or link_kind(link).within_pe or passes(wired, link),
+    )
     ends: dict[str, str] = {}
     behind: dict[str, str] = {}
     for link in graph.edges("LINK"):
@@ -51,6 +74,17 @@ def _ends(graph: PropertyGraph, wired: Mapping[str, Node], starts: set[str]) -> 
 
 def lacking(graph: PropertyGraph) -> list[str]:
     """A sentence for each kind of part without which no kernel runs on some PE; empty without PEs."""
+    lacks = _lacks(graph)
+    return [f"no kernel can run on '{found[0].id}': {why}" for why, found in lacks.items() if found]
+
+
+def lacking_pes(graph: PropertyGraph) -> set[str]:
+    """The PEs on which no kernel can run."""
+    return {pe.id for found in _lacks(graph).values() for pe in found}
+
+
+def _lacks(graph: PropertyGraph) -> dict[str, list[Node]]:
+    """The PEs that lack each kind of part without which no kernel runs."""
     of_kind: dict[str, list[Node]] = {}
     for node in graph.nodes():
         of_kind.setdefault(str(node.properties["kind"]), []).append(node)
@@ -61,7 +95,7 @@ def lacking(graph: PropertyGraph) -> list[str]:
     packages = {_at(node, "sip") for node in of_kind.get("io_cpu", [])}
     chiplets = {_at(node, "sip", "cube") for node in of_kind.get("m_cpu", [])}
     pes = of_kind.get("pe", [])
-    lacks = {
+    return {
         "its package has no io_cpu": [pe for pe in pes if _at(pe, "sip") not in packages],
         "its chiplet has no m_cpu": [pe for pe in pes if _at(pe, "sip", "cube") not in chiplets],
         "there is no hbm_ctrl for it; add one, or 'memory: interleaved' for PEs that share memory": [
@@ -71,7 +105,6 @@ def lacking(graph: PropertyGraph) -> list[str]:
             [] if any(host.id in joined for host in hosts) else pes
         ),
     }
-    return [f"no kernel can run on '{found[0].id}': {why}" for why, found in lacks.items() if found]
 
 
 def _at(node: Node, *levels: str) -> tuple[int, ...]:

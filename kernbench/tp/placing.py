@@ -12,7 +12,7 @@ from kernbench.runtime.placement import distinct
 if TYPE_CHECKING:
     from kernbench.runtime import Context, Tensor
 
-REPLICATED = DPPolicy("replicate", "replicate", num_pes=1)
+REPLICATED = DPPolicy("replicate", "replicate", num_pes=1, even=True)
 """A copy in every cube, on its PE 0: where inputs of parallel layers lie, so that every PE can reach them."""
 
 
@@ -30,7 +30,7 @@ def columns(torch: Context, features: int) -> DPPolicy:
     own = features // cubes if divides else features
     common = math.gcd(own, torch.pes_per_cube)
     pes = max(n for n in range(1, common + 1) if common % n == 0 and (n == 1 or own // n >= _LEAST_COLUMNS))
-    return DPPolicy("column_wise" if divides else "replicate", "column_wise", num_pes=pes)
+    return DPPolicy("column_wise" if divides else "replicate", "column_wise", num_pes=pes, even=True)
 
 
 def bases(tensor: Tensor) -> list[int] | int:

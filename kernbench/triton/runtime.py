@@ -7,6 +7,7 @@ from typing import Any
 from kernbench.errors import UsageError
 from kernbench.runtime.context import Context
 from kernbench.runtime.current import context_of
+from kernbench.topology.neighbours import MachineShape
 
 
 def context(what: str) -> Context:
@@ -23,9 +24,8 @@ class _Utils:
         graph = context("triton.runtime.driver").graph
         pe = next(iter(graph.nodes("PeTcm")))
         cpu = next(iter(graph.nodes("PeCpu")))
-        machine = graph.properties
         return {
-            "multiprocessor_count": int(machine["pes_per_cube"]) * int(machine["cubes_per_sip"]),
+            "multiprocessor_count": sum(MachineShape.of(graph).pes_of(0)),
             "max_shared_mem": int(pe.properties["scratch_bytes"]),
             "warpSize": 1,
             "max_num_regs": 0,

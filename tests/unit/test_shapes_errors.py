@@ -127,7 +127,7 @@ parts:
     ("change", "message"),
     [
         (("C M\n", "C M M\n"), "f.yaml:5: parts.die.map: has 5 letters, expected 4: one for each place of the shape"),
-        (("C M\n", "C X\n"), "f.yaml:5: parts.die.map: has 'X', expected one of C, M of the legend"),
+        (("C M\n", "C X\n"), "f.yaml:5: parts.die.map: has 'X', expected one of C, M of the legend, or '.' for a hole"),
         (("M: memory", "M: 3"), "f.yaml:8: parts.die.legend.M: is 3, expected a kind, a block, or a mapping"),
         (("M: memory", "M: memroy"), "f.yaml:8: parts.die.legend.M: 'memroy' is not a kind or block, did you mean 'memory'?"),
         (("M: memory", "M: {block: chiplet, pec: {}}"), "f.yaml:8: parts.die.legend.M.pec: is not a parameter of block 'chiplet', did you mean 'pe'?"),

@@ -43,7 +43,7 @@ BAD_FILES = {
     NAMED + "cube:\n  hbm:\n    penalty: 1\n    efficency: 1\n": (
         "f.yaml:4: cube.hbm.penalty: unknown key, expected one of overhead_ns, impl, attributes, access_ns,"
         " capacity_bytes, pseudo_channels, channel_gbs, slices, zone, mapping, switch_penalty_ns, efficiency,"
-        " model, dram; a machine that no key describes is built with kb.Topology\n"
+        " model, dram; a machine of another shape is made of parts\n"
         "f.yaml:5: cube.hbm.efficency: unknown key, did you mean 'efficiency'?"
     ),
     # types

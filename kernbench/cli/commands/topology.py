@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from typing import Any
 
 import click
 
@@ -15,12 +17,14 @@ from kernbench.api.topologies import (
     topology_differences,
     topology_overrides,
     topology_schema,
+    topology_warnings,
 )
 from kernbench.cli import completion, options
 from kernbench.cli.group import Command, Entry, LazyGroup
 from kernbench.cli.output import emit, format_option, number, print_table, say
 from kernbench.pgraph import PropertyGraph
-from kernbench.topology.reach import lacking, unreached
+from kernbench.sizes import size_text
+from kernbench.topology.harvest import COUNTED, lost
 
 _HERE = "kernbench.cli.commands"
 
@@ -51,24 +55,34 @@ def check(file: str, topo: dict[str, str], components: str | None, fmt: str) -> 
     """
     graph = kb.load_topology(options.topology_file(file), topo, components)
     check_routes(graph)
-    facts = {
+    facts: dict[str, Any] = {
         "topology": graph.properties["name"],
         "id": graph.properties["id"],
         "components": sum(1 for node in graph.nodes() if node.properties["impl"]),
         "links": sum(1 for _ in graph.edges("LINK")),
         "overrides": len(topology_overrides(graph)),
+        "lost": lost(graph),
     }
-    found = unreached(graph) + lacking(graph)
+    found = topology_warnings(graph)
     if fmt == "table":
         counted = f"{facts['components']} components, {facts['links']} links"
         if facts["overrides"]:
             counted += f", {facts['overrides']} override{'' if facts['overrides'] == 1 else 's'}"
         say(f"{file}: valid, {counted}, id {facts['id']}")
+        if gone := facts["lost"]:
+            say(f"lost for good: {', '.join(_lost(what, one) for what, one in gone.items())}")
         for warning in found:
             say(f"warning: {warning}")
     else:
-        row = facts | {"warnings": "; ".join(found)}
+        row = facts | {"lost": json.dumps(facts["lost"]), "warnings": "; ".join(found)}
         emit(fmt, facts | {"warnings": found}, list(row), [list(row.values())])
+
+
+def _lost(what: str, one: Mapping[str, int]) -> str:
+    """``2 of 132 PEs``, ``2 of 16 GiB of HBM slices``."""
+    counted = what in COUNTED
+    gone, of = (str(one[key]) if counted else size_text(one[key]) for key in ("lost", "of"))
+    return f"{gone} of {of} {what}" if counted else f"{gone} of {of} of {what}"
 
 
 @click.command("diff", cls=Command, examples=["kernbench topology diff default six-sip-torus"])

@@ -12,10 +12,11 @@ from collections.abc import Iterable
 from kernbench.pgraph import Node, PropertyGraph
 from kernbench.report.views.cube_fields import Attached, Fields
 from kernbench.report.views.cube_ports import Ports
-from kernbench.report.views.facts import bundles, count_text, inside, shown, size_text, spec
+from kernbench.report.views.facts import bundles, count_text, inside, shown, spec
 from kernbench.report.views.model import Note, View, Wire
 from kernbench.report.views.sheet import Axis, Sheet, scale_for
 from kernbench.report.views.text import LINE, block
+from kernbench.sizes import size_text
 
 _ROUTER_H = 21.0
 _BARE = 26.0

@@ -17,7 +17,6 @@ from kernbench.topology.places import places
 _SHOWN_OTHERWISE = frozenset(
     {"name", "kind", "impl", "sip", "cube", "pe", "x_mm", "y_mm", "row", "col", "side", "index"}
 )
-_UNITS = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 
 
 def bundles(graph: PropertyGraph, owner: Mapping[str, str]) -> list[Wire]:
@@ -88,14 +87,6 @@ def inside(graph: PropertyGraph, group: Node) -> list[Node]:
         for node in graph.nodes()
         if node.properties["impl"] and all(node.properties[level] == at for level, at in own.items())
     ]
-
-
-def size_text(nbytes: float) -> str:
-    """Bytes with a binary unit."""
-    for factor, unit in _UNITS:
-        if nbytes >= factor:
-            return f"{nbytes / factor:g} {unit}"
-    return f"{nbytes:g} B"
 
 
 def count_text(count: int, thing: str) -> str:

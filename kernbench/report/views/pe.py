@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from kernbench.kinds import COMPONENT_KINDS
 from kernbench.pgraph import Node, PropertyGraph
-from kernbench.report.views.facts import bundles, inside, shown, size_text
+from kernbench.report.views.facts import bundles, inside, shown
 from kernbench.report.views.model import Box, Point, View
 from kernbench.report.views.sheet import Sheet
 from kernbench.report.views.text import block
+from kernbench.sizes import size_text
 
 _ROUND = ("pe_scheduler", "pe_fetch_store")
 """Parts whose link to PE_MATH goes round PE_GEMM."""

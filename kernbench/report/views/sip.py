@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from kernbench.kinds import link_kind
 from kernbench.pgraph import Node, PropertyGraph
-from kernbench.report.views.facts import bundles, count_text, inside, shown, size_text, spec
+from kernbench.report.views.facts import bundles, count_text, inside, shown, spec
 from kernbench.report.views.io_strip import add_chiplets
 from kernbench.report.views.model import View
 from kernbench.report.views.sheet import Axis, Sheet
 from kernbench.report.views.text import LINE, block
+from kernbench.sizes import size_text
 
 _TAB = (18.0, LINE + 2)
 _SEAM = 26.0

@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping
+from math import prod
 from typing import Any
 
 from kernbench.errors import ConfigError
@@ -194,6 +195,7 @@ class Elaboration:
             if one.block
             else self.sort(one.path, one.kind, one.keys)
             for one in use.pieces
+            if one is not None
         }
         sizes = [one.size for one in made_of.values() if isinstance(one, Rows)]
         widest, highest = (
@@ -204,7 +206,7 @@ class Elaboration:
         places = list(use.places())
         if len(made.names) + len(places) > MAX_PARTS:
             raise self.wrong(path, f"makes more than {MAX_PARTS} parts, expected fewer")
-        found: list[Element | None] = [None] * len(places)
+        found: list[Element | None] = [None] * prod(use.sizes)
         taken = set(made.names)
         right = bottom = 0
         for position, place in places:
@@ -224,9 +226,7 @@ class Elaboration:
                     made.cells[len(made.names) - 1] = place[1], place[0]
             if len(made.names) > MAX_PARTS:
                 raise self.wrong(path, f"makes more than {MAX_PARTS} parts, expected fewer")
-        array = made.arrays[name] = Array(
-            use.axes, use.sizes, [one for one in found if one is not None], use.order
-        )
+        array = made.arrays[name] = Array(use.axes, use.sizes, found, use.order)
         for one in made_of.values():
             if isinstance(one, Rows):
                 made.grids = {**one.grids, **({one.level: array} if one.level else {}), **made.grids}

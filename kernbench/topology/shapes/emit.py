@@ -8,7 +8,6 @@ that was compiled: machines that differ in anything have different ids, by whate
 from __future__ import annotations
 
 import json
-from collections import Counter
 from math import prod
 
 from kernbench import collector
@@ -16,6 +15,7 @@ from kernbench.errors import ConfigError
 from kernbench.kinds import COMPONENT_KINDS
 from kernbench.pgraph import Edge, Node, Properties, PropertyGraph, topology_id
 from kernbench.topology import caches, faults, link_parts, overrides
+from kernbench.topology.harvest import in_a_ring, shape
 from kernbench.topology.loader import validate
 from kernbench.topology.nodes import NOWHERE, TRAY, add_channels, common, put
 from kernbench.topology.orders import in_order
@@ -121,20 +121,14 @@ def _graph_properties(spec: TopologySpec, rows: Rows) -> Properties:
 
 
 def _shape(spec: TopologySpec, rows: Rows) -> Properties:
-    """How many packages, chiplets and PEs there are, and how they lie; with PEs if any has some."""
+    """How many packages, chiplets and PEs there are, and how they lie."""
     places = set(zip(rows.sip, rows.cube, rows.pe, strict=True))
-    computing = [place for place in places if place[2] >= 0] or places
-    sips, cubes, pes = (1 + max(numbers) for numbers in zip(*computing, strict=True))
+    counted = shape(places)
+    sips, cubes = int(counted["sips"]), int(counted["cubes_per_sip"])
     cubes_in = _array(rows, "chiplet", cubes)
     w, h = cubes_in.sizes if cubes_in and len(cubes_in.sizes) == 2 else (cubes, 1)
-    counts = Counter((sip, cube) for sip, cube, pe in computing if pe >= 0)
-    each = [[counts[sip, cube] for cube in range(cubes) if (sip, cube) in counts] for sip in range(sips)]
-    uneven = len(set(map(tuple, each))) > 1 or len({n for one in each for n in one}) > 1
     return {
-        **({"pe_counts": json.dumps(each)} if uneven else {}),
-        "sips": sips,
-        "cubes_per_sip": cubes,
-        "pes_per_cube": pes,
+        **counted,
         "cube_mesh_w": w,
         "cube_mesh_h": h,
         **_between_packages(spec, rows, sips),
@@ -172,7 +166,7 @@ def _between_packages(spec: TopologySpec, rows: Rows, sips: int) -> Properties:
             (len(sizes), wraps), ""
         )
     if not pattern:
-        return {"inter_sip_pattern": "ring_1d", "sip_grid_w": sips, "sip_grid_h": 1}
+        return in_a_ring(sips)
     found: Properties = {"inter_sip_pattern": pattern, "sip_grid_w": sizes[0], "sip_grid_h": sizes[1]}
     if len(sizes) > 2:
         found["sip_grid_d"] = sizes[2]

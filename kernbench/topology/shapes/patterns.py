@@ -96,7 +96,8 @@ def _grid(statement: Connect, value: Any, rows: Rows, names: Mapping[str, Any]) 
             if last and not (closed and size > 2):
                 continue
             beside = (*at[:i], 0 if last else at[i] + 1, *at[i + 1 :])
-            yield Join(end, by_place[beside], i, chosen.axes[i], ring=closed and size > 2, wraps=last)
+            if beside in by_place:  # the map of an array may leave holes
+                yield Join(end, by_place[beside], i, chosen.axes[i], ring=closed and size > 2, wraps=last)
 
 
 def _ring(statement: Connect, value: Any, rows: Rows, names: Mapping[str, Any]) -> Iterator[Join]:

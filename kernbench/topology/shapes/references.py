@@ -102,7 +102,7 @@ def _picked(whole: str, array: Array, index: str, names: Mapping[str, Any]) -> C
     """The elements that an index leaves."""
     if not index:
         every = zip(coordinates(array.sizes), array.elements, strict=True)
-        return Chosen(whole, array.axes, array.sizes, list(every))
+        return Chosen(whole, array.axes, array.sizes, [(at, one) for at, one in every if one is not None])
     texts = index.split(",")
     if len(texts) != len(array.axes):
         raise ValueError(
@@ -117,7 +117,10 @@ def _picked(whole: str, array: Array, index: str, names: Mapping[str, Any]) -> C
         for i, (chosen, _) in enumerate(ranges):
             place += chosen[at[i]] * step
             step *= array.sizes[i]
-        ends.append((tuple(at[i] for i in open_axes), array.elements[place]))
+        if (one := array.elements[place]) is not None:
+            ends.append((tuple(at[i] for i in open_axes), one))
+    if not ends:
+        raise ValueError(f"'{whole}' means nothing: the map leaves a hole there")
     sizes = tuple(len(ranges[i][0]) for i in open_axes)
     return Chosen(whole, tuple(array.axes[i] for i in open_axes), sizes, ends)
 

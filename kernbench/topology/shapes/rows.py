@@ -27,11 +27,14 @@ class Element:
 
 @dataclass(slots=True)
 class Array:
-    """What one entry of ``parts`` made. ``axes`` is empty for a single one; the first axis counts fastest."""
+    """What one entry of ``parts`` made. ``axes`` is empty for a single one; the first axis counts fastest.
+
+    An element is None where the file leaves a hole.
+    """
 
     axes: tuple[str, ...]
     sizes: tuple[int, ...]
-    elements: list[Element]
+    elements: Sequence[Element | None]
     order: str = "index"
 
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from kernbench.topology.shapes.elaborate import Elaboration
 
 MAX_PARTS = 2_000_000
+HOLE = "."
+"""The letter of a place in a map at which there is nothing, where its legend says nothing else of it."""
 _KEYS = ("kind", "block", "shape", "count", "map", "legend", "order", "name", "at", "pitch_mm")
 
 
@@ -33,20 +35,21 @@ class Use:
 
     axes: tuple[str, ...]
     sizes: tuple[int, ...]
-    pieces: list[Piece]
-    """By place, the first axis counting fastest; a single one stands for all places."""
+    pieces: list[Piece | None]
+    """By place, the first axis counting fastest, None for a hole; a single one stands for all places."""
     order: str
     name: str | None
     at: tuple[float, float] | None
     pitch: tuple[float, float] | None
 
     def places(self) -> Iterator[tuple[int, Coordinates]]:
-        """All places with their positions in arrays, in the order in which they are numbered."""
+        """All places that are not holes with their positions in arrays, in the order of their numbers."""
         for place in in_order(self.sizes, self.order):
             position, step = 0, 1
             for at, size in zip(place, self.sizes, strict=True):
                 position, step = position + at * step, step * size
-            yield position, place
+            if len(self.pieces) == 1 or self.pieces[position] is not None:
+                yield position, place
 
     def cell(self, position: int, place: Coordinates) -> tuple[int, int]:
         """Column and row in which an element is drawn: planes of a third axis side by side, lists in rows."""
@@ -75,8 +78,9 @@ def read_use(made: Elaboration, path: Path, value: Any, params: Mapping[str, Any
     use = {key: made.filled((*path, key), one, params) for key, one in value.items() if key != "name"}
     keys = {key: one for key, one in use.items() if key not in _KEYS}
     axes, sizes = _shape(made, path, use)
-    drawn = "map" in use
-    pieces = _picture(made, path, use, sizes, keys) if drawn else [_named(made, path, use, keys)]
+    pieces: list[Piece | None] = (
+        _picture(made, path, use, sizes, keys) if "map" in use else [_named(made, path, use, keys)]
+    )
     order = use.get("order", "index")
     if order not in ("index", "snake"):
         raise made.wrong((*path, "order"), f"is {shown(order)}, expected index or snake")
@@ -138,8 +142,8 @@ def _piece(made: Elaboration, path: Path, name: str, keys: Mapping[str, Any], gi
 
 def _picture(
     made: Elaboration, path: Path, use: Mapping[str, Any], sizes: Sequence[int], keys: Mapping[str, Any]
-) -> list[Piece]:
-    """The elements of an array as its ``map`` has them, by the letters of its ``legend``."""
+) -> list[Piece | None]:
+    """The elements of an array as its ``map`` has them, by the letters of its ``legend``; None for holes."""
     drawn, legend = use["map"], use.get("legend")
     letters = drawn.split() if isinstance(drawn, str) else drawn
     where = (*path, "map")
@@ -154,10 +158,13 @@ def _picture(
         )
     if not isinstance(legend, dict):
         raise made.wrong((*path, "legend"), f"is {shown(legend)}, expected what each letter of the map is")
-    known = {}
+    known: dict[str, Piece | None] = {} if HOLE in legend else {HOLE: None}
     for letter in dict.fromkeys(letters):
+        if letter in known:
+            continue
         if letter not in legend:
-            raise made.wrong(where, f"has '{letter}', {did_you_mean(letter, legend)} of the legend")
+            hint = f"{did_you_mean(letter, legend)} of the legend"
+            raise made.wrong(where, f"has '{letter}', {hint}, or '{HOLE}' for a hole")
         meant, at = legend[letter], (*path, "legend", letter)
         if isinstance(meant, str):
             known[letter] = _piece(made, at, meant, keys)
@@ -166,6 +173,8 @@ def _picture(
             known[letter] = _named(made, at, {**use, **meant}, {**keys, **inner})
         else:
             raise made.wrong(at, f"is {shown(meant)}, expected a kind, a block, or a mapping")
+    if all(letter == HOLE for letter in letters) and HOLE in known and known[HOLE] is None:
+        raise made.wrong(where, "has holes alone, expected a letter of the legend at one place or more")
     return [known[letter] for letter in letters]
 
 
