@@ -19,7 +19,7 @@ from kernbench.errors import KernBenchError, UsageError
 from kernbench.pages.answers import Answers, window_of
 from kernbench.report.browser import files
 from kernbench.report.progress import PieceProgress, Standing
-from kernbench.screens import named
+from kernbench.screens import named, views
 
 _BARS = 30_000
 """Bars of the timeline: what keeps the file below 5 MB."""
@@ -71,7 +71,7 @@ def write_report(
             if progress is not None:
                 text = f"writing the page: {name.removeprefix('ask?question=')}"
                 progress(Standing(len(answers), 0, text))
-    about = {"run": found.id, "screens": named(), "made_by": f"KernBench {found.info['version']}"}
+    about = {"run": found.id, "views": views(), "made_by": f"KernBench {found.info['version']}"}
     text = files.one_file(f"{found.bench} on {found.topology}", answers, about)
     return write_file(path, lambda out: out.write(text.encode()))[0]
 

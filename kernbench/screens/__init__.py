@@ -67,7 +67,7 @@ SCREENS: tuple[Screen, ...] = (
     ),
     Screen("advice", "Advice", advice.of_run),
     Screen("energy", "Energy", energy.of_run),
-    Screen("roofline", "Roofline", roofline.of_run),
+    Screen("roofline", "Roofline", roofline.of_run, short="Roof"),
 )
 """In the order of their tabs."""
 
@@ -75,6 +75,13 @@ SCREENS: tuple[Screen, ...] = (
 def named() -> list[list[str]]:
     """Key and title of each that is not part of the overview, as the page lists them."""
     return [[screen.key, screen.title] for screen in SCREENS if not screen.at_a_glance]
+
+
+def views() -> list[list[str]]:
+    """Name in addresses and title of each view of the page, in order. Most are drawn as described here."""
+    own = [[name, name.capitalize()] for name in ("overview", "topology", "timeline")]
+    more = [[name, name.capitalize()] for name in ("questions", "cypher", "compare", "runs", "source")]
+    return [*own, *named(), *more]
 
 
 def tab(run: Run, key: str, window: ChosenWindow) -> Content:

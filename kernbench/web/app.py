@@ -14,6 +14,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from werkzeug.exceptions import BadRequest, HTTPException
+from werkzeug.utils import redirect
 from werkzeug.wrappers import Request, Response
 
 from kernbench.api.going import under_way
@@ -22,7 +23,7 @@ from kernbench.errors import KernBenchError
 from kernbench.pages.answers import Answers
 from kernbench.pgraph import StoreError, asked_by
 from kernbench.report.browser import files
-from kernbench.screens import named
+from kernbench.screens import views
 from kernbench.web.guard import HEADERS, Guard
 
 if TYPE_CHECKING:
@@ -82,7 +83,9 @@ class App:
 
     def _respond(self, request: Request) -> Response:
         path = request.path
-        if reason := self.guard.refusal(request.headers, page=path == "/"):  # type: ignore[arg-type]
+        name = path.removeprefix("/")
+        is_page = path == "/" or name in dict(views())
+        if reason := self.guard.refusal(request.headers, page=is_page):  # type: ignore[arg-type]
             return _error(reason, 403)
         asked = path.removeprefix("/api/")
         method = "POST" if path.startswith("/api/") and asked in _ASKED else "GET"
@@ -91,12 +94,15 @@ class App:
             response.headers["Allow"] = "POST" if method == "POST" else "GET, HEAD"
             return response
         if path == "/":
-            return Response(files.page(named(), self.first), mimetype="text/html")
+            return Response(files.page(views(), self.first), mimetype="text/html")
+        if is_page:  # as one may type it: what a view shows is after the '#'
+            query = request.query_string.decode("ascii", "replace")
+            return redirect(f"/#{name}{'?' if query else ''}{query}")
         if path.startswith("/api/"):
             return self._data(asked, request)
-        found = files.served(path.removeprefix("/"))
+        found = files.served(name)
         if found is None:
-            return _error("there is no such page", 404)
+            return Response(files.no_page(path, views()), 404, mimetype="text/html")
         return Response(found[0], mimetype=found[1])
 
     def _data(self, name: str, request: Request) -> Response:

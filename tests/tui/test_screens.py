@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
+from textual.app import App, ComposeResult
 from textual.widgets import Input, OptionList, Tree
 
+from kernbench.report.content import Grid
+from kernbench.screens import advice
+from kernbench.tui.models.screen_table import grid_table
 from kernbench.tui.screens.choose import Choose, Line
 from kernbench.tui.screens.cypher import CypherScreen, Editor
 from kernbench.tui.screens.help import HelpScreen
@@ -17,6 +22,7 @@ from kernbench.tui.screens.timeline import TimelineScreen
 from kernbench.tui.screens.topology import TopologyScreen
 from kernbench.tui.widgets.bars import Bars
 from kernbench.tui.widgets.mesh import MeshWidget
+from kernbench.tui.widgets.rows import Rows
 from tests.tui.driving import Driver, drive
 
 
@@ -305,6 +311,40 @@ def test_without_colours_figures_say_what_colours_said(store: Path, monkeypatch:
         assert ui.screen.failure == ""
 
     drive(store, steps, "last")
+
+
+@pytest.mark.parametrize("height", [14, 40])
+def test_no_letter_of_advice_is_cut_at_eighty_columns(height: int) -> None:
+    """Nor where a scrollbar stands beside it."""
+    words = [f"w{'o' * (number % 9)}{number}" for number in range(60)]
+    row = {"saves_ns": 12345.678, "share": 0.052, "rule": "advice/streamed-again", "advice": " ".join(words)}
+    table = grid_table(Grid("advice", "Advice", advice.COLUMNS, [row] * 2))
+
+    class Alone(App[None]):
+        def compose(self) -> ComposeResult:
+            yield Rows(table)
+
+    async def steps() -> None:
+        app = Alone()
+        async with app.run_test(size=(80, height)) as pilot:
+            await pilot.pause()
+            rows = app.query_one(Rows)
+            lines = [rows.render_line(y).text[: rows.scrollable_content_region.width] for y in range(height)]
+        told = [word for line in lines[1:] for word in line[42:].split()]
+        assert told == (words * 2)[: len(told)]
+        assert len(told) > len(words) / 2
+
+    asyncio.run(steps())
+
+
+def test_the_last_number_of_the_time_axis_is_whole(store: Path) -> None:
+    async def steps(ui: Driver) -> None:
+        await ui.press("i")
+        bars = ui.screen.query_one(Bars)
+        width = bars.scrollable_content_region.width
+        assert bars.render_line(0).text[:width].rstrip().endswith(" ns")
+
+    drive(store, steps, "last", (80, 14))
 
 
 @pytest.mark.slow

@@ -77,6 +77,14 @@ def test_every_view_is_drawn_and_can_be_read(page: Page, server: str, view: str)
         check_with_axe(page)
 
 
+def test_a_wrong_view_is_named_with_what_there_is(page: Page, server: str) -> None:
+    show(page, server, "timelien")
+    assert "There is no page '#timelien'." in page.inner_text("[role=alert]")
+    assert page.locator("nav a[aria-current=page]").count() == 0
+    page.click("#view a:text-is('Timeline')")
+    page.wait_for_selector('#view[data-shown="#timeline"]', timeout=20_000)
+
+
 def check_with_axe(page: Page) -> None:
     """Names, roles and contrast, as axe-core checks them for screen readers: no serious finding."""
     axe = pytest.importorskip("axe_playwright_python", reason="it comes with the packages of 'dev'")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import kernbench as kb
 from kernbench.api.kept_runs import tag
 from kernbench.api.stores import borrowed
 from kernbench.pages.answers import ANSWERS
+from kernbench.screens import views
 from kernbench.web.app import App
 from kernbench.web.guard import HEADERS, Guard
 from tests.page_tables import records, values
@@ -47,6 +49,22 @@ def test_the_page_and_its_files(client: Client) -> None:
     ):
         found = ask(client, f"/{name}")
         assert (found.status_code, found.mimetype) == (200, kind)
+
+
+def test_a_wrong_address_is_named_with_what_there_is(client: Client) -> None:
+    found = ask(client, "/time<line>")
+    assert (found.status_code, found.mimetype) == (404, "text/html")
+    assert "There is no page '/time&lt;line&gt;'." in found.text
+    links = re.findall('href="/#([^"]+)"', found.text)
+    assert links == [name for name, _ in views()]
+    assert {"overview", "timeline", "roofline", "runs"} <= set(links)
+
+
+def test_the_name_of_a_view_as_a_path_leads_to_it(client: Client) -> None:
+    found = ask(client, "/timeline?run=last&launch=0")
+    assert (found.status_code, found.headers["Location"]) == (302, "/#timeline?run=last&launch=0")
+    linked = ask(client, "/roofline", headers={"Sec-Fetch-Site": "cross-site"})
+    assert (linked.status_code, linked.headers["Location"]) == (302, "/#roofline")
 
 
 @pytest.mark.parametrize("path", ["/", "/main.js", "/api/runs", "/api/nosuch", "/nosuch", "/api/cypher"])
@@ -179,13 +197,13 @@ def test_every_answer_says_nothing_of_the_disk(client: Client, kept: tuple[Path,
         ask(client, f"/api/{name}?run={ids[2]}").text for name in (*WINDOWED, "runs", "questions", "state")
     ]
     texts += [ask(client, f"/api/compare?before={ids[1]}&after={ids[2]}").text]
-    texts += [
-        ask(client, path).text
-        for path in ("/api/overview?run=nosuch", "/../conftest.py", "/..%2f", "/etc/passwd")
-    ]
+    texts += [ask(client, "/api/overview?run=nosuch").text]
     texts += [post(client, "ask", {"question": "bottleneck/busiest-links"}).text]
     for text in texts:
         json.loads(text)
+    pages = [ask(client, path) for path in ("/../conftest.py", "/..%2f", "/etc/passwd")]
+    assert {page.status_code for page in pages} == {404}
+    for text in [*texts, *(page.text for page in pages)]:
         for path in (folder, folder.parent, Path(__file__).parents[2], Path.home() / "x"):
             assert str(path) not in text
 

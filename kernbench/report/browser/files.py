@@ -36,21 +36,23 @@ def served(name: str) -> tuple[str, str] | None:
     return None if found is None or kind is None else (found, kind)
 
 
-Screens = Sequence[Sequence[str]]
-"""Key and title of each tab that is drawn as it is described."""
+Views = Sequence[Sequence[str]]
+"""Name in addresses and title of each view of the page."""
+_LOOKS = '<link rel="icon" href="/icon.svg"><link rel="stylesheet" href="/page.css">'
 
 
-def page(screens: Screens, first: str = "") -> str:
+def page(views: Views, first: str = "") -> str:
     """The page for a server; ``first`` is the run that it shows at first, by default the last."""
-    head = (
-        '<link rel="icon" href="icon.svg"><link rel="stylesheet" href="page.css">'
-        f'<script type="module" src="{_MAIN}"></script>'
-    )
-    return _html(
-        "KernBench",
-        head,
-        f'<main id="page" data-run="{escape(first)}" data-screens="{escape(json.dumps(screens))}"></main>',
-    )
+    data = f'data-run="{escape(first)}" data-views="{escape(json.dumps(views))}"'
+    head = f'{_LOOKS}<script type="module" src="{_MAIN}"></script>'
+    return _html("KernBench", head, f'<main id="page" {data}></main>')
+
+
+def no_page(address: str, views: Views) -> str:
+    """What a server shows at an address without a page: it names the address, and leads to what there is."""
+    links = " ".join(f'<a href="/#{name}">{escape(title)}</a>' for name, title in views)
+    told = f'<p class="bad" role="alert">There is no page \'{escape(address)}\'.</p><p>There are: {links}</p>'
+    return _html("No such page - KernBench", _LOOKS, f'<main id="page"><h1>No such page</h1>{told}</main>')
 
 
 def one_file(title: str, answers: Mapping[str, Any], about: Mapping[str, Any]) -> str:
@@ -60,7 +62,7 @@ def one_file(title: str, answers: Mapping[str, Any], about: Mapping[str, Any]) -
         title: Of the window.
         answers: By what the page asks for (``name`` or ``name?key=value&...``), as
             :mod:`kernbench.pages` gives them.
-        about: What the page says of itself: ``run``, ``made_by`` and ``screens``.
+        about: What the page says of itself: ``run``, ``made_by`` and ``views``.
     """
     script = _bundle()
     style = _files()["page.css"]

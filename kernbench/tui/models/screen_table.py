@@ -9,8 +9,8 @@ from typing import Any
 from kernbench.report.content import Column, Content, Grid
 from kernbench.tui.models.table import ShownTable
 
-_PROSE = 40
-"""Characters of a line of prose: with the other columns beside it, 80."""
+_PROSE = 36
+"""Characters of a line of prose: with the other columns and a scrollbar beside it, 80."""
 _BY, _NAME = Column("by"), Column("name")
 
 

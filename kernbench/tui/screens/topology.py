@@ -78,6 +78,7 @@ class TopologyScreen(BrowserScreen):
         self.machine = machine
         tree: Tree[str] = self.query_one("#parts", Tree)
         tree.clear()
+        tree.guide_depth = 2  # names and percentages have room at 80 columns
         tree.root.data = machine.root
         tree.root.set_label(Text(machine.label(machine.root)))
         self._add_parts(tree.root)
@@ -140,7 +141,7 @@ class TopologyScreen(BrowserScreen):
         """Draw a map; the one before stays where a part lies on none."""
         if found is not None and self.machine is not None:
             self.query_one(MeshWidget).show(found)
-            words = f"{found.title}, utilisation in {self.machine.window}"
+            words = f"{found.title}, use of the busiest member in {self.machine.window}"
             scale = legend() if self.size.width >= 100 else []
             self.query_one("#map-title", Static).update(styled(words, *scale))
 

@@ -56,7 +56,7 @@ class Bars(Lines):
         if self.timeline is None or self.timeline.whole != timeline.whole:
             self.span = timeline.whole
         self.timeline, self.tracks = timeline, tracks
-        self.virtual_size = Size(self.size.width, self.count + 1)
+        self.virtual_size = Size(self.room, self.count + 1)
         self.cursor = min(self.cursor, max(self.count - 1, 0))
         self._redraw()
 
@@ -68,11 +68,11 @@ class Bars(Lines):
     @property
     def _names(self) -> int:
         """Characters for names."""
-        return min(36, max(14, self.size.width // 3))
+        return min(36, max(14, self.room // 3))
 
     @property
     def _bins(self) -> int:
-        return max(self.size.width - self._names - 2, 1)
+        return max(self.room - self._names - 2, 1)
 
     def _redraw(self) -> None:
         self._lines.clear()
@@ -109,7 +109,7 @@ class Bars(Lines):
 
     def render_line(self, y: int) -> Strip:
         """The axis, or a track."""
-        width, base = self.size.width, self.rich_style
+        width, base = self.room, self.rich_style
         if self.timeline is None:
             return Strip.blank(width, base)
         if y == 0:

@@ -27,6 +27,12 @@ class Lines(ScrollView, can_focus=True):
         """How many lines there are."""
         return 0
 
+    @property
+    def room(self) -> int:
+        """Characters of a line: those beside the scrollbar that more lines than fit have."""
+        bar = self.styles.scrollbar_size_vertical if self.count + 1 > self.size.height else 0
+        return self.size.width - bar
+
     def action_open(self) -> None:
         """Open the line under the cursor."""
 

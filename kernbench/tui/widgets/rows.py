@@ -108,7 +108,7 @@ class Rows(Lines):
         """Narrow the widest texts while the table is wider than the screen, but leave them readable."""
         widths = [width for width, _ in self._widths]
         gaps = len(_GAP) * max(len(widths) - 1, 0)
-        while sum(widths) + gaps > self.size.width:
+        while sum(widths) + gaps > self.room:
             texts = [(width, at) for at, width in enumerate(widths) if not self._widths[at][1]]
             width, at = max(texts, default=(0, 0))
             if width <= _NARROW:
@@ -159,7 +159,7 @@ class Rows(Lines):
     def render_line(self, y: int) -> Strip:
         """One line of the screen: the headings, or a row."""
         table = self.table
-        width = self.size.width
+        width = self.room
         base = self.rich_style
         if table is None:
             return Strip.blank(width, base)
@@ -191,7 +191,7 @@ class Rows(Lines):
             if at:
                 segments.append(self._before(at, cells, style))
             segments.append(Segment(cut.rjust(width) if right else cut.ljust(width), style))
-        left, width = self.scroll_offset.x, self.size.width
+        left, width = self.scroll_offset.x, self.room
         strip = Strip(segments)
         return strip.crop(left, left + width).extend_cell_length(width, style)
 

@@ -20,11 +20,12 @@ const SLOW_MS = 300;
 
 const source = opened();
 const PICTURES = { path, roofline };
-const VIEWS = [
-  ["overview", "Overview", overview], ["topology", "Topology", topology], ["timeline", "Timeline", timeline],
-  ...source.screens.map(([key, title]) => [key, title, screen(key, title, PICTURES[key])]),
-  ["questions", "Questions", questions], ["cypher", "Cypher", cypher], ["compare", "Compare", compare], ["runs", "Runs", runs], ["source", "Source", sourceText],
-];
+const OWN = { overview, topology, timeline, questions, cypher, compare, runs, source: sourceText };
+const VIEWS = source.views.map(([key, title]) => [key, title, OWN[key] || screen(key, title, PICTURES[key])]);
+const NOWHERE = ["", "No such page", (root) => {
+  const known = VIEWS.filter(([name]) => source.live || name !== "runs").flatMap(([name, text]) => [h("a", { href: href(name) }, text), " "]);
+  put(root, h("p", { class: "bad", role: "alert" }, `There is no page '${location.hash}'.`), h("p", {}, "There are: ", known));
+}];
 const page = document.getElementById("page");
 const title = h("h1", {}, "KernBench");
 const chooser = h("div", { class: "chooser" });
@@ -38,7 +39,7 @@ let stopped = new AbortController();
 
 function parsed() {
   const [view, rest = ""] = location.hash.replace(/^#/, "").split("?");
-  return { ...Object.fromEntries(new URLSearchParams(rest)), at: VIEWS.some(([name]) => name === view) ? view : "overview" };
+  return { ...Object.fromEntries(new URLSearchParams(rest)), at: VIEWS.some(([name]) => name === view) ? view : view ? "" : "overview" };
 }
 
 function href(view, params = {}) {
@@ -114,15 +115,15 @@ async function render() {
   say("");
   nav.replaceChildren(...VIEWS.filter(([name]) => name === "source" ? state.at === name : source.live || name !== "runs").map(([name, text]) =>
     h("a", { href: href(name), "aria-current": name === state.at ? "page" : null }, text)));
-  nav.querySelector("[aria-current]").scrollIntoView({ block: "nearest", inline: "nearest" });
-  const [, name, view] = VIEWS.find(([one]) => one === state.at);
-  const root = h("div", { class: `view ${state.at}` }, h("h2", {}, name));
+  nav.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  const [, name, view] = VIEWS.find(([one]) => one === state.at) || NOWHERE;
+  const root = h("div", { class: `view ${state.at}`.trim() }, h("h2", {}, name));
   body.setAttribute("aria-busy", "true");
   const loading = h("p", { class: "faint loading", role: "status" }, `loading ${name.toLowerCase()} ...`);
   body.replaceChildren(root, loading);
   try {
     // A store without runs, or a wrong one in the address, is said in the view.
-    if (state.at !== "runs") await choosers(signal);
+    if (state.at && state.at !== "runs") await choosers(signal);
     else title.textContent = "KernBench";
     if (signal.aborted) return;
     await view(root, context(signal));

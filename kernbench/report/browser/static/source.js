@@ -12,7 +12,7 @@ async function answered(response) {
   return body;
 }
 
-function ofServer(first, screens) {
+function ofServer(first, views) {
   const reach = async (...asked) => {
     try {
       return await fetch(...asked);
@@ -22,7 +22,7 @@ function ofServer(first, screens) {
     }
   };
   return {
-    live: true, run: first, screens, madeBy: "",
+    live: true, run: first, views, madeBy: "",
     has: () => true,
     async get(name, params = {}, signal = undefined) {
       return answered(await reach(`api/${name}?${new URLSearchParams(given(params))}`, { signal }));
@@ -47,7 +47,7 @@ function ofFile(data) {
     return found;
   };
   return {
-    live: false, run: data.run, screens: data.screens, madeBy: data.made_by, compared: "compare" in data.answers,
+    live: false, run: data.run, views: data.views, madeBy: data.made_by, compared: "compare" in data.answers,
     questions: Object.keys(data.answers).filter((key) => key.startsWith("ask?question=")).map((key) => key.slice(13)),
     has: (name, params) => keyOf(name, params) in data.answers,
     async get(name, params = {}) { return find(name, params); },
@@ -58,5 +58,5 @@ function ofFile(data) {
 export function source() {
   const inside = document.getElementById("data");
   const page = document.getElementById("page");
-  return inside ? ofFile(JSON.parse(inside.textContent)) : ofServer(page.dataset.run, JSON.parse(page.dataset.screens));
+  return inside ? ofFile(JSON.parse(inside.textContent)) : ofServer(page.dataset.run, JSON.parse(page.dataset.views));
 }
