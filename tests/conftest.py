@@ -20,6 +20,7 @@ from kernbench import collector, compiled
 from kernbench.compiled import state
 from tests.examples import register_profiles
 from tests.neo4j_server import Running, empty, shared_server
+from tests.processes import end_all
 from tools import run_neo4j
 
 NO_NEO4J = "no Neo4j"
@@ -38,6 +39,9 @@ ASKED = os.environ.get("KERNBENCH_CHECK")
 if compiled.out_of_date:  # a note of it on stderr would fail many tests; here and in the processes they start
     compiled.out_of_date = False
     os.environ[compiled.VARIABLE] = "1"
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+"""As at a terminal, here and in the processes that tests start: a shell has its background ignore it."""
 
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 MOST_MB = most_mb = max(1500, os.sysconf("SC_PHYS_PAGES") * PAGE_BYTES >> 23)
@@ -75,6 +79,7 @@ def pytest_runtest_protocol(
     if ASKED is None:
         os.environ["KERNBENCH_CHECK"] = "1" if item.get_closest_marker("checked") else "0"
     done = yield
+    end_all()
     global most_mb
     if large := resident_mb() > most_mb:
         forget()
@@ -133,14 +138,6 @@ class Ended:
     status: int
     out: str
     err: str
-
-
-@pytest.fixture
-def at_a_terminal() -> Iterator[None]:
-    """SIGINT interrupts; a shell has its background ignore it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

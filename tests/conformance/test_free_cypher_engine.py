@@ -231,7 +231,6 @@ def test_threads_ask_one_database(asked: EmbeddedStore) -> None:
     assert found == [[(2,)]] * 4
 
 
-@pytest.mark.usefixtures("at_a_terminal")
 def test_ctrl_c_ends_a_query(asked: EmbeddedStore) -> None:
     with asked:
         asked.query(COUNT, run="a")  # so that it is the query that is interrupted, not the opening

@@ -24,6 +24,7 @@ from kernbench_graph.stores.neo4j.store import Neo4jStore
 
 from tests.conformance.graph_records import sample
 from tests.neo4j_server import Running, seen, shared_server
+from tests.processes import Process
 
 ROOT = Path(__file__).parents[2]
 PUSH = """
@@ -71,12 +72,10 @@ print(asked)
 LEFT = "MATCH (n) WHERE NOT n:KernbenchDatabase RETURN count(n) AS n"
 
 
-def start(script: str, *arguments: object) -> subprocess.Popen[str]:
+def start(script: str, *arguments: object) -> Process:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "graph")])}
     command = [sys.executable, "-c", script, *map(str, arguments)]
-    return subprocess.Popen(
-        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    return Process(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def push_seconds(url: str) -> float:

@@ -22,6 +22,7 @@ from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION
 from kernbench_graph.stores.embedded.store import EmbeddedStore
 
 from tests.conformance.graph_records import sample
+from tests.processes import Process
 
 COUNT = "MATCH (:Run {id: $run})-[:SENT]->(t:Transaction) RETURN count(t) AS n"
 USED = "MATCH (r:Run)-[:USED]->(u:Use)-[:OF]->(l:Link) RETURN count(l) AS n"
@@ -311,7 +312,7 @@ def test_a_cache_held_by_another_program_does_no_harm(root: Path) -> None:
     """Somebody opened the file for writing: it is read, built again or bypassed, and never an error."""
     path = entry(root, "run-a") / "graph.lbdb"
     command = [sys.executable, "-c", HOLD, str(path)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
+    with Process(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
         assert reopen(root).query(COUNT, run="a").rows == [(2,)]

@@ -13,6 +13,7 @@ from kernbench_graph.errors import StoreError
 from kernbench_graph.opening import open_store
 
 from tests.conformance.graph_records import sample
+from tests.processes import Process
 
 ROOT = Path(__file__).parents[2]
 RUNS = 8
@@ -70,10 +71,10 @@ open_store(sys.argv[1]).keep(*sample(id="killed"))
 """
 
 
-def start(script: str, *arguments: object) -> subprocess.Popen[str]:
+def start(script: str, *arguments: object) -> Process:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "graph")])}
     command = [sys.executable, "-c", script, *map(str, arguments)]
-    return subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+    return Process(command, env=environment, stderr=subprocess.PIPE, text=True)
 
 
 def test_readers_see_whole_runs_while_one_writes(tmp_path: Path) -> None:

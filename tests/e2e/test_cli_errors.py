@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from kernbench.sweeps.evaluating import evaluations
+from tests.processes import Process
 
 Cli = Callable[..., Any]
 KERNBENCH = str(Path(sys.executable).parent / "kernbench")
@@ -208,10 +209,9 @@ def test_an_unexpected_exception_is_named_and_debug_shows_where(
 
 def test_interrupting_keeps_nothing(workdir: Path, cli: Cli) -> None:
     (workdir / "endless.py").write_text(ENDLESS)
-    running = subprocess.Popen(
+    running = Process(
         [KERNBENCH, "run", "--bench", "endless.py", "--topology", "minimal"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored in a shell's background
     )  # fmt: skip
     try:
         give_up = time.monotonic() + 60

@@ -20,6 +20,7 @@ from kernbench_graph.schema import SCHEMA_VERSION
 
 import kernbench as kb
 from tests.commands import commands
+from tests.processes import Process
 
 RUN = ("run", "--bench", "gemm-single-pe", "--topology", "minimal")
 RUN_KEYS = (
@@ -272,7 +273,7 @@ def two_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _serves(argv: list[str]) -> bool:
     """Whether a command serves a page, at any free port and without opening a window, until it is ended."""
     command = [sys.executable, "-m", "kernbench", *argv, "--no-open", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+    with Process(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         said = server.stdout.readline()
         server.terminate()

@@ -15,6 +15,7 @@ import pytest
 
 import kernbench as kb
 from kernbench.errors import LimitError, UsageError
+from tests.processes import Process
 
 Cli = Callable[..., Any]
 BENCHES = """\
@@ -137,7 +138,7 @@ def test_a_limit_of_wall_time_ends_what_asks_for_nothing(endless: str, bench: st
 )
 def test_ctrl_c_ends_it_too(endless: str, workdir: Path, bench: str) -> None:
     command = [sys.executable, "-m", "kernbench", "run", f"{endless}:{bench}", "--store", "kept"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=workdir)
+    process = Process(command, stderr=subprocess.PIPE, text=True, cwd=workdir)
     while not (workdir / "began").exists():
         time.sleep(0.05)
         assert process.poll() is None

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import kernbench as kb
+from tests.processes import Process
 
 RUN = [sys.executable, "-X", "faulthandler", "-m", "kernbench", "run", "--bench", "qkv-gemm"]
 COMMAND = [*RUN, "--topology", "minimal", "--store"]
@@ -32,9 +33,7 @@ def kill_at_random(store: Path, times: int, seed: int) -> int:
     whole = time.monotonic() - begun
     survived = 1
     for _ in range(times):
-        process = subprocess.Popen(
-            [*COMMAND, str(store)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
+        process = Process([*COMMAND, str(store)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         # Most of the interest is at the end, where the record is written.
         time.sleep(whole * dice.choice([dice.uniform(0.05, 1.0), dice.uniform(0.7, 1.0)]))
         process.send_signal(signal.SIGKILL)

@@ -21,6 +21,7 @@ import kernbench as kb
 from kernbench.errors import KernBenchError, MissingExtraError, UsageError
 from kernbench.sweeps import dask_cluster
 from kernbench.sweeps.remote import SourceFile, pack, unpack
+from tests.processes import Process
 
 Cli = Callable[..., Any]
 SLEEPER = """\
@@ -98,10 +99,10 @@ def cluster(folder: Path, workers: int = 1) -> Iterator[str]:
     worker = [sys.executable, "-m", "distributed.cli.dask_worker", "--nthreads", "2"]
     commands = [scheduler, *([worker] * workers)]
     with (folder / "log").open("w") as log:
-        begun: list[subprocess.Popen[bytes]] = []
+        begun: list[Process] = []
         try:
             begun.extend(
-                subprocess.Popen([*command, *file, "--no-dashboard"], cwd=folder, stdout=log, stderr=log)
+                Process([*command, *file, "--no-dashboard"], cwd=folder, stdout=log, stderr=log)
                 for command in commands
             )
             while not where.exists() or not (text := where.read_text()):
@@ -188,7 +189,7 @@ def test_a_scheduler_that_is_lost_ends_the_sweep_and_the_next_call_completes_it(
     sleeper: Path, workdir: Path
 ) -> None:
     with cluster(workdir / "elsewhere") as address:
-        sweep = subprocess.Popen(
+        sweep = Process(
             [*COMMAND, "n=1..12", "s=0.5", "--scheduler", address],
             stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
@@ -209,12 +210,10 @@ def test_a_scheduler_that_is_lost_ends_the_sweep_and_the_next_call_completes_it(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("when", ["workers are started", "points are run"])
-def test_ctrl_c_ends_the_cluster_too_and_says_one_line(
-    sleeper: Path, workdir: Path, at_a_terminal: None, when: str
-) -> None:
-    with subprocess.Popen(
+def test_ctrl_c_ends_the_cluster_too_and_says_one_line(sleeper: Path, workdir: Path, when: str) -> None:
+    with Process(
         [*COMMAND, "n=1..60", "s=1", "--executor", "dask", "--jobs", "2"],
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     ) as sweep:  # fmt: skip
         until = time.monotonic() + 60
         while not (

@@ -19,6 +19,7 @@ import pytest
 import kernbench as kb
 from kernbench.api import going
 from kernbench.api.going import Going
+from tests.processes import Process
 
 POINTS = 16
 PARAMS: dict[str, Any] = {"m": "8..128+8", "k": 64}
@@ -87,9 +88,7 @@ def test_the_sweep_is_killed(tmp_path: Path, whole: dict[str, Any], executor: st
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     environment = {**os.environ, "TMPDIR": str(scratch)}
-    with subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment
-    ) as sweep:
+    with Process(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment) as sweep:
         time.sleep(whole["takes"][executor] * (moment + 0.5) / MOMENTS)
         left = workers_of(sweep.pid)
         sweep.kill()
@@ -107,7 +106,7 @@ def test_the_sweep_is_killed(tmp_path: Path, whole: dict[str, Any], executor: st
 def test_a_worker_is_killed(tmp_path: Path, whole: dict[str, Any], executor: str, moment: int) -> None:
     store = tmp_path / "store"
     command = [*COMMAND, *EXECUTORS[executor], "--store", str(store)]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as sweep:
+    with Process(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as sweep:
         time.sleep(whole["takes"][executor] * (moment + 0.5) / MOMENTS)
         victims = workers_of(sweep.pid)
         if victims:

@@ -349,7 +349,6 @@ class Never:
     done = False
 
 
-@pytest.mark.usefixtures("at_a_terminal")
 def test_ctrl_c_ends_a_run_in_which_no_python_is_called() -> None:
     machine = made()
     machine.flow("sip0.cube0.pe0", "sip0.cube1.hbm_ctrl.pe7", 0, 1 << 30, is_write=True)

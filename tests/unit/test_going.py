@@ -12,6 +12,7 @@ import pytest
 import kernbench as kb
 from kernbench.api.going import Going, UnderWay, under_way
 from kernbench.api.stores import borrowed
+from tests.processes import Process
 
 KILLED = """
 import sys, time
@@ -52,7 +53,7 @@ def test_a_moment_tells_nobody_and_what_takes_longer_tells_until_its_end(
 
 @pytest.mark.usefixtures("workdir")
 def test_nothing_is_shown_of_a_process_that_was_killed() -> None:
-    with subprocess.Popen([sys.executable, "-c", KILLED], stdout=subprocess.PIPE, text=True) as process:
+    with Process([sys.executable, "-c", KILLED], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "told\n"
         assert names("store") == ["run endless"]

@@ -63,7 +63,6 @@ def test_a_kernel_that_spins_without_time_passing_is_named() -> None:
         kb.run(bench_of(spins), "minimal", trace=False)
 
 
-@pytest.mark.usefixtures("at_a_terminal")
 def test_ctrl_c_says_where_kernels_stand() -> None:
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
 

@@ -115,7 +115,6 @@ def test_a_query_ends_when_its_asker_has_gone(queries: RunningQueries) -> None:
     assert engine.told.is_set()
 
 
-@pytest.mark.usefixtures("at_a_terminal")
 def test_ctrl_c_ends_a_query(queries: RunningQueries) -> None:
     engine = Engine()
 

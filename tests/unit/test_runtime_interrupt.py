@@ -25,7 +25,6 @@ class Interrupting:
         os.kill(os.getpid(), signal.SIGINT)
 
 
-@pytest.mark.usefixtures("at_a_terminal")
 def test_an_interrupt_dropped_by_a_finaliser_still_ends_the_run() -> None:
     clock = Clock()
 
@@ -40,7 +39,6 @@ def test_an_interrupt_dropped_by_a_finaliser_still_ends_the_run() -> None:
         clock.advance(Never())
 
 
-@pytest.mark.usefixtures("at_a_terminal")
 def test_it_does_so_where_nothing_but_flits_move() -> None:
     clock = Clock()
 
@@ -59,7 +57,7 @@ def test_it_does_so_where_nothing_but_flits_move() -> None:
         clock.advance(Never())
 
 
-@pytest.mark.usefixtures("at_a_terminal", "workdir")
+@pytest.mark.usefixtures("workdir")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_sweep_ends_at_an_interrupt_that_a_finaliser_drops(jobs: int) -> None:
     points: list[object] = []

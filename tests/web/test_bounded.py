@@ -17,6 +17,7 @@ from werkzeug.test import Client
 from kernbench.api.stores import borrowed
 from kernbench.web.app import App
 from kernbench.web.guard import Guard
+from tests.processes import Process
 
 HALF_OPEN = 150
 
@@ -33,7 +34,7 @@ def test_half_open_connections_do_not_stop_the_page(tmp_path: Path) -> None:
         "--store",
         str(tmp_path / "s"),
     ]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    server = Process(command, stdout=subprocess.PIPE, text=True)
     assert server.stdout
     url = server.stdout.readline().split()[1]
     port = int(url.rsplit(":", 1)[1].strip("/"))
@@ -94,7 +95,7 @@ def test_values_of_wrong_types_are_an_error_that_says_so(
 def test_memory_of_the_page_is_bounded(kept: tuple[Path, list[str]]) -> None:
     """The graphs of a few runs, whichever and however often they are asked."""
     command = [sys.executable, "-m", "kernbench", "web", "--no-open", "--port", "0", "--store", str(kept[0])]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    server = Process(command, stdout=subprocess.PIPE, text=True)
     assert server.stdout
     url = server.stdout.readline().split()[1]
     most = 0

@@ -16,6 +16,7 @@ import pytest
 
 from kernbench.api.stores import borrowed
 from kernbench.web.start import serve
+from tests.processes import Process
 
 Cli = Callable[..., Any]
 
@@ -47,7 +48,6 @@ def test_a_taken_port_is_an_error(cli: Cli, store: Path) -> None:
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.usefixtures("at_a_terminal")
 def test_it_may_be_stopped_before_it_has_begun_to_serve(store: Path, stop: signal.Signals) -> None:
     said = []
 
@@ -66,10 +66,9 @@ def test_it_may_be_stopped_before_it_has_begun_to_serve(store: Path, stop: signa
 
 @pytest.mark.slow
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.usefixtures("at_a_terminal")
 def test_it_serves_until_it_is_stopped(store: Path, stop: signal.Signals) -> None:
     command = [sys.executable, "-m", "kernbench", "web", "--no-open", "--port", "0", "--store", str(store)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+    with Process(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         line = server.stdout.readline()
         found = re.fullmatch(r"serving (http://127\.0\.0\.1:\d+/) until Ctrl-C\n", line)

@@ -17,6 +17,7 @@ import kernbench as kb
 from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.api.open_runs import OpenRun
 from kernbench.pages.machine import machine_use
+from tests.processes import Process
 from tests.web.views import VIEWS
 
 if TYPE_CHECKING:
@@ -427,7 +428,7 @@ def test_what_the_readme_says_leads_to_the_page(desk: Page, workdir: Path) -> No
         assert words[0] == "kernbench"
         subprocess.run([sys.executable, "-m", *words], check=True, capture_output=True)
     command = [sys.executable, "-m", "kernbench", "web", "--no-open", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+    with Process(command, stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None
             address = server.stdout.readline().split()[1]

@@ -21,6 +21,7 @@ import kernbench as kb
 from kernbench.api.going import UnderWay
 from kernbench.api.stores import borrowed
 from kernbench.web.app import App
+from tests.processes import Process
 from tests.web.conftest import served
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def test_a_query_ends_with_the_browser_that_asked(client: Client) -> None:
 @pytest.mark.slow
 def test_it_ends_promptly_and_notices_who_hangs_up(store: Path) -> None:
     command = [sys.executable, "-m", "kernbench", "web", "--no-open", "--port", "0", "--store", str(store)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+    with Process(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         url = server.stdout.readline().split()[1]
 
