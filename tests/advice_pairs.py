@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import kernbench.tl as tl
+import kernbench.triton as triton
+import kernbench.triton.language as triton_tl
 from kernbench.runtime import DPPolicy
 
 F16 = np.float16
@@ -250,6 +252,35 @@ def adds(x: Any, o: Any, SIZE: Any) -> None:
         tl.store(o + n * 2, tl.load(x + n * 2, shape=(SIZE,), dtype=x.dtype) + 1)
 
 
+@triton.jit
+def in_blocks(x: Any, o: Any, WIDTH: triton_tl.constexpr) -> None:
+    """A block of a grid computes on its part of whole tensors."""
+    at = triton_tl.program_id(0) * WIDTH + triton_tl.arange(0, WIDTH)
+    value = triton_tl.load(x + at).to(triton_tl.float32)
+    for _ in range(8):
+        value = triton_tl.exp(value)
+    triton_tl.store(o + at, value.to(triton_tl.float16))
+
+
+def grid(dp: DPPolicy) -> Callable[..., Any]:
+    """A bench of :func:`in_blocks`: 32 blocks, wherever the tensors lie."""
+
+    def bench(torch: Any) -> None:
+        x, o = (torch.from_numpy(np.ones((64, 256), F16), dp=dp, name=name) for name in "xo")
+        in_blocks[(32,)](x, o, WIDTH=512)
+
+    bench.__wrapped__ = in_blocks.fn  # type: ignore[attr-defined]
+    return bench
+
+
+def crossing(x: Any, o: Any) -> None:
+    """Each of eight PEs reads what lies with the one that is farthest from it."""
+    there = 7 - tl.program_id(0)
+    value = tl.load(x + there * 32768, shape=(128, 128), dtype=x.dtype)
+    tl.store(o + tl.program_id(0) * 1024, value[0:4])
+
+
+ONE_CUBE = {"sip.cube_mesh.w": 1, "sip.cube_mesh.h": 1}
 AHEAD = {"pe.pe_cpu.run_ahead": True}
 BLOCKED = DPPolicy(pe="row_wise", num_cubes=1, num_pes=4)
 EIGHT = DPPolicy(pe="row_wise", num_cubes=1, num_pes=8)
@@ -312,7 +343,7 @@ PAIRS = [
         program(shared_out, [(1024, 128)] * 2, [EIGHT] * 2, PES=1, CUBES=1),
         program(shared_out, [(1024, 128)] * 2, [EIGHT] * 2, PES=8, CUBES=1),
         "default",
-        {"sip.cube_mesh.w": 1, "sip.cube_mesh.h": 1},
+        ONE_CUBE,
     ),
     Pair(
         "idle-pes",
@@ -361,6 +392,21 @@ PAIRS = [
         program(gathered, [(2048, 128)] * 2, [EIGHT] * 2, PUSH=False),
         program(gathered, [(2048, 128)] * 2, [EIGHT] * 2, PUSH=True),
         "default",
+    ),
+    Pair(
+        "few-pes",
+        grid(ONE),
+        grid(DPPolicy(pe="row_wise", num_cubes=1)),
+        "default",
+        ONE_CUBE,
+    ),
+    Pair(
+        "hot-wire",
+        program(crossing, [(1024, 128), (32, 128)], [EIGHT] * 2),
+        program(crossing, [(1024, 128), (32, 128)], [EIGHT] * 2),
+        "default",
+        {**ONE_CUBE, "cube.router.link_gbs": 48},
+        {**ONE_CUBE, "cube.router.link_gbs": 96},
     ),
     Pair("ring-slots", talking(slots=1), talking(slots=8), "default"),
     Pair(

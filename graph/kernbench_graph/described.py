@@ -123,6 +123,8 @@ def _submission_rows(info: Mapping[str, Any], spec: str) -> Iterator[dict[str, A
             "latency_ns": spans,
             "call": launch.get("call", ""),
             "for_pes": launch.get("for_pes", 0),
+            "language": launch.get("language", "tl"),
+            "blocks": launch.get("blocks", 0),
             "follows": launch.get("follows", -1),
             "times": launch.get("times", 1),
         }

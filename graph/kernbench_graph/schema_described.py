@@ -34,6 +34,8 @@ SUBMITTED = Table("Submitted", "run", "Further columns of launches.", (
     _P("call", "string", "File and line of the host's call that started it, where its kernel is KernBench's "
        "own, as that of a collective; else empty.", default=""),
     _P("for_pes", "int64", "How many PEs the job is for; 0 where the launch does not say.", default=0),
+    _P("language", "string", "Language of its kernel: `tl`, or `triton` for blocks of a grid.", default="tl"),
+    _P("blocks", "int64", "Blocks of its grid; 0 without one.", default=0),
     _P("follows", "int64", "The launch that was simulated for this one, on another package; -1 where it was "
        "itself.", to="Launch", absent=-1, default=-1, shown=True),
     _P("times", "int64", "How often it happens: more than once in the last simulated period of a repeat.",

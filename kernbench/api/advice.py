@@ -7,6 +7,8 @@ that following it would take away: an estimate, since another path may decide on
 
 from __future__ import annotations
 
+import math
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -22,8 +24,27 @@ LEAST = 0.01
 """Share of the window's time below which advice is not worth giving."""
 
 
+COVERED = 0.5
+"""Share of the window's time that rules speak of below which it is said what they leave."""
+
+
 class Advice(list[dict[str, Any]]):
     """Pieces of advice; a notebook shows them as a table."""
+
+    uncovered: dict[str, Any] | None = None
+    """What rules leave, where that is most of the critical path: ``share`` is of it, at least, what no rule
+    speaks of. ``cause`` and ``location`` are those of the longest part, with its ``ns``; None otherwise."""
+
+    @property
+    def said(self) -> str:
+        """:attr:`uncovered` in words, or empty."""
+        left = self.uncovered
+        if left is None:
+            return ""
+        longest = f"{left['cause']} at {left['location']}, {left['longest_share']:.0%}"
+        return (
+            f"{left['share']:.0%} of the critical path is covered by no rule; its longest part is {longest}"
+        )
 
     def _repr_html_(self) -> str:
         return SHOWN["advice"](self).html()
@@ -43,7 +64,22 @@ def advice_on(
         one["saves_ns"] = min(one["saves_ns"], window.ns)
         one["share"] = one["saves_ns"] / window.ns if window.ns else 0.0
     worth = [one for one in found if one["share"] >= least]
-    return Advice(sorted(worth, key=lambda one: (-round(one["saves_ns"], 6), one["rule"], one["advice"])))
+    told = Advice(sorted(worth, key=lambda one: (-round(one["saves_ns"], 6), one["rule"], one["advice"])))
+    covered_ns = math.fsum(one["evidence"].get("path_ns", one["saves_ns"]) for one in found)
+    if covered_ns < COVERED * window.ns:
+        told.uncovered = _left(run, launch, 1.0 - covered_ns / window.ns)
+    return told
+
+
+def _left(run: RunTrace, launch: int | str, share: float) -> dict[str, Any]:
+    """What :attr:`Advice.uncovered` says of a path of which rules leave ``share``."""
+    path, parts = run.critical_path(launch), defaultdict(list)
+    for step in path.steps:
+        parts[step.cause, step.location].append(step.ns)
+    total = {part: math.fsum(ns) for part, ns in parts.items()}
+    cause, location = min(total, key=lambda part: (-round(total[part], 6), part))
+    ns = total[cause, location]
+    return {"share": share, "cause": cause, "location": location, "ns": ns, "longest_share": ns / path.ns}
 
 
 def rules(queries: Folders = ()) -> list[Question]:
@@ -61,7 +97,7 @@ def _find(rule: Question, run: RunTrace, launch: int | str, queries: Folders) ->
         yield {
             "rule": rule.name,
             "title": rule.title,
-            "advice": sentence(rule.advice, row),
+            "advice": sentence(rule.advice_in.get(row.get("language", ""), rule.advice), row),
             "saves_ns": row["saves_ns"],
             "evidence": row,
         }
@@ -69,9 +105,10 @@ def _find(rule: Question, run: RunTrace, launch: int | str, queries: Folders) ->
 
 def sentence(template: str, row: Mapping[str, Any]) -> str:
     """The advice about one row, with its numbers rounded for people."""
-    return template.format_map(
-        {
-            name: number(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
-            for name, value in row.items()
-        }
-    )
+
+    def shown(value: Any) -> Any:
+        if isinstance(value, list):
+            return ", ".join(map(str, value))
+        return number(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+    return template.format_map({name: shown(value) for name, value in row.items()})

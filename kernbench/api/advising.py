@@ -42,16 +42,18 @@ def advise(
         queries: Folders with questions of your own; those with ``advice`` are rules too.
 
     Returns:
-        ``run_id bench topology launch window ns advice``; each of ``advice`` has ``rule title advice saves_ns
-        share evidence``: the question, what it asks, what to do, ns and share of the window's time that doing
-        it should save, and the row that the rule found.
+        ``run_id bench topology launch window ns advice uncovered``; each of ``advice`` has ``rule title
+        advice saves_ns share evidence``: the question, what it asks, what to do, ns and share of the window's
+        time that doing it should save, and the row that the rule found. ``uncovered`` is None unless most of
+        the critical path is nothing that a rule speaks of: ``share``, how much of it at least, and its
+        longest part's ``cause location ns longest_share``.
 
     Raises:
         UsageError: There is no such run or launch, or the run has no trace.
     """
     with named_run(run, store) as kept:
         found, window = advice_on(kept, launch, least, queries), kept.window(launch)
-        return {**kept._named(window), "ns": window.ns, "advice": found}
+        return {**kept._named(window), "ns": window.ns, "advice": found, "uncovered": found.uncovered}
 
 
 def energy(

@@ -370,6 +370,8 @@ def _launch(number: int, launch: LaunchRecord, until: float, graph: PropertyGrap
         **({} if launch.rank is None else {"rank": launch.rank}),
         **({"call": launch.call} if launch.call else {}),
         **({"for_pes": launch.for_pes} if launch.for_pes else {}),
+        **({"language": launch.language, "blocks": launch.blocks} if launch.blocks else {}),
+        **({"first_of": launch.first_of} if launch.first_of else {}),
         **({"follows": launch.follows} if launch.follows >= 0 else {}),
         **({"times": launch.times} if launch.times > 1 else {}),
         **({"unfinished": True} if launch.t_done < 0 else {}),

@@ -126,12 +126,16 @@ def autotune(
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The configuration that one launch took. ``launch`` counts the launches of the run from 0."""
+    """The configuration that one launch took. ``launch`` counts the launches of the run from 0.
+
+    ``first_of`` is how many there are where it is the first for want of a better one, else 0.
+    """
 
     launch: int
     kernel: Autotuned
     key: Key
     config: Config
+    first_of: int = 0
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -178,7 +182,9 @@ class Choices:
         else:
             chosen = kernel.config_for(key) if self._remember else kernel.configs[0]
         config = {name: value for name, value in chosen.items() if name not in kwargs}
-        self.made.append(Choice(launch, kernel, key, config))
+        unsought = not wanted and len(kernel.configs) > 1 and not (self._remember and key in kernel.best)
+        first_of = len(kernel.configs) if unsought else 0
+        self.made.append(Choice(launch, kernel, key, config, first_of))
         return config
 
     def _settings(self, kernel: Autotuned, key: Key) -> Config:

@@ -162,11 +162,13 @@ class Context(TensorFactory):
         choose = partial(self._choose, len(self.launches))
         kernel, constexpr = chosen(kernel, args, constexpr, choose)
         deploy = partial(self.storage.deploy, name, kernel, nbytes_code)
-        return self._launched(
-            launching.submit(
-                self._driver, self._data, name, kernel, args, constexpr, failure_policy, deploy, for_pes
-            )
+        handle = launching.submit(
+            self._driver, self._data, name, kernel, args, constexpr, failure_policy, deploy, for_pes
         )
+        made = self.choices.made[-1:]
+        if made and made[0].launch == len(self.launches):
+            handle.first_of = made[0].first_of
+        return self._launched(handle)
 
     def launch_part(self, name: str, kernel: Callable[..., Any], *args: object) -> LaunchHandle:
         """Start the current rank's part of a collective, as :meth:`launch` does; no rank leaves it out."""

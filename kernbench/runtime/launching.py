@@ -35,7 +35,9 @@ class LaunchRecord:
     and ``pe_ns`` is the longest of them from the start to the end of the kernel. ``rank`` is the rank that
     submitted it, None for the bench's own program. ``call`` is the line of the host's call that started a
     kernel of KernBench's own, such as one of a collective, and ``for_pes`` how many PEs the job is for, 0
-    where that was not said. ``follows`` is the number of the launch that was simulated for this one, -1 where
+    where that was not said. ``language`` is the kernel's, and ``blocks`` the size of its grid, 0 without one;
+    ``first_of`` how many configurations it has, if it ran the first of several for want of a better one, else
+    0. ``follows`` is the number of the launch that was simulated for this one, -1 where
     it was simulated itself, and ``times`` how often it happens: more than once in the last period of a repeat
     that is simulated.
     """
@@ -50,6 +52,9 @@ class LaunchRecord:
     rank: int | None = None
     call: str = ""
     for_pes: int = 0
+    language: str = "tl"
+    blocks: int = 0
+    first_of: int = 0
     follows: int = -1
     times: int = 1
 
@@ -69,6 +74,7 @@ class LaunchHandle:
         request: Request,
         tensors: Sequence[Tensor],
         driver: Driver,
+        kernel: Callable[..., Any],
         call: str,
         for_pes: int,
         follows: int = -1,
@@ -76,6 +82,9 @@ class LaunchHandle:
         self.name = name
         self.call = call
         self.for_pes = for_pes
+        self.blocks = int(getattr(kernel, "blocks", 0))
+        self.language = str(getattr(kernel, "written_in", "tl"))
+        self.first_of = 0
         self.follows = follows
         self.times = 1
         program = driver.scheduler.current
@@ -111,6 +120,9 @@ class LaunchHandle:
             self.rank,
             self.call,
             self.for_pes,
+            self.language,
+            self.blocks,
+            self.first_of,
             self.follows,
             self.times,
         )
@@ -227,7 +239,7 @@ def submit(
             request = driver.follow(request, targets[0][0])
             for tensor in tensors:
                 tensor.root.not_written_by = made.said
-    handle = LaunchHandle(name, targets, request, tensors, driver, call.line, for_pes, follows)
+    handle = LaunchHandle(name, targets, request, tensors, driver, kernel, call.line, for_pes, follows)
     if program.sent is not None and made is not None:
         program.sent.append((made, handle))
     return handle

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.api.advice import Advice
 from kernbench.api.result import Run
 from kernbench.report.content import SHARE, Column, Content, Grid
 
@@ -29,9 +30,10 @@ def of_run(run: Run, window: ChosenWindow) -> Content:
     return content(run.advice("all" if launch == "run" else launch))
 
 
-def content(advice: Sequence[Mapping[str, Any]]) -> Content:
+def content(advice: Advice) -> Content:
     """Pieces of advice as a table."""
-    return Content([Grid("advice", "Advice", COLUMNS, advice)], EMPTY, note=NOTE)
+    said = [advice.said] if advice.said else []
+    return Content([Grid("advice", "Advice", COLUMNS, advice)], EMPTY, said, note=NOTE)
 
 
 def one_line(advice: Sequence[Mapping[str, Any]]) -> str:

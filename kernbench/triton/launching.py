@@ -177,12 +177,13 @@ class OnGrid:
 class BlockKernel:
     """What a launch runs on each PE: block after block of its grid, axis 0 fastest, while there are any."""
 
+    written_in = "triton"
+
     def __init__(self, kernel: JITFunction, grid: Grid, room: Room, pointed: Sequence[TensorArg]) -> None:
         functools.update_wrapper(self, kernel.fn)
         self.pointed = pointed
         self.kernel = kernel
         self.grid = grid
-        self.blocks = math.prod(grid)
         self.room = room
         self.language = type("TritonLanguage", (TritonLanguage,), {"stages": room.stages})
         x, y, z = grid

@@ -4,16 +4,30 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import kernbench as kb
+import kernbench.triton as triton
+import kernbench.triton.language as triton_tl
+from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.api import advice
 from kernbench.cli.main import main
 from kernbench.errors import UsageError
 from kernbench.pgraph import QueryError
+from kernbench.screens import overview
 from tests.advice_pairs import PAIRS, Pair
 from tests.advice_shapes import SHAPES, Shape, experts, squared
+
+
+@triton.jit
+def narrow(x: Any, out: Any, WIDTH: triton_tl.constexpr) -> None:
+    """A block copies a few elements."""
+    at = triton_tl.program_id(0) * WIDTH + triton_tl.arange(0, WIDTH)
+    triton_tl.store(out + at, triton_tl.load(x + at))
+
 
 RULE = """\
 name: mine/stores
@@ -104,6 +118,64 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> str:
     store = str(tmp_path_factory.mktemp("advice"))
     kb.run(PAIRS[0].worse, PAIRS[0].topology, store=store)
     return store
+
+
+def test_what_no_rule_speaks_of_is_said_with_the_longest_part_of_the_path(
+    kept: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = kb.open_run("last", kept)
+    assert run.advice().uncovered is None  # short-runs are about most of it
+    monkeypatch.setattr(advice, "rules", lambda queries=(): [])
+    left = run.advice().uncovered
+    assert left is not None
+    path = run.critical_path("all")
+    of = [one.ns for one in path.steps if (one.cause, one.location) == (left["cause"], left["location"])]
+    assert left["share"] == 1.0
+    assert left["ns"] == pytest.approx(sum(of))
+    assert left["longest_share"] == pytest.approx(left["ns"] / run.latency_ns)
+    assert all(sum(one.ns for one in path.steps if one.cause == c and one.location == p) <= left["ns"] + 1e-6
+               for c, p in {(one.cause, one.location) for one in path.steps})  # fmt: skip
+    line = f"its longest part is {left['cause']} at {left['location']}, {left['longest_share']:.0%}"
+    assert main(["advise", "--store", kept]) == 0
+    assert line in capsys.readouterr().out
+    assert run.screen("advice").said == [f"100% of the critical path is covered by no rule; {line}"]
+
+
+def test_kernels_of_triton_get_advice_in_its_words() -> None:
+    here = {"sip.cube_mesh.w": 1, "sip.cube_mesh.h": 1}
+
+    def bench(torch: Any) -> None:
+        x, out = (torch.from_numpy(np.ones((64, 256), np.float16), name=name) for name in ("x", "out"))
+        narrow[(8,)](x, out, WIDTH=16)
+
+    run = kb.run(bench, "default", topo=here)
+    assert [(one["language"], one["blocks"]) for one in run.launches] == [("triton", 8)]
+    said = {one["rule"]: one for one in run.advice()}
+    runs, few = said["advice/short-runs"], said["advice/few-pes"]
+    assert runs["evidence"]["language"] == "triton"
+    assert "tile_shape" not in runs["advice"]
+    assert (few["evidence"]["pes"], few["evidence"]["all_pes"], few["evidence"]["blocks"]) == (1, 8, 8)
+    assert not any("for_pes" in one["advice"] or "composite" in one["advice"] for one in said.values())
+    assert "advice/idle-pes" not in said
+
+
+def test_a_run_says_that_its_kernel_took_the_first_configuration() -> None:
+    tuned = triton.autotune(configs=[triton.Config({"WIDTH": n}) for n in (16, 32)], key=[])(narrow)
+
+    def bench(torch: Any) -> None:
+        x, out = (torch.from_numpy(np.ones((64, 256), np.float16), name=name) for name in ("x", "out"))
+        tuned[(8,)](x, out)
+
+    try:
+        run = kb.run(bench, "minimal")
+        assert [one.get("first_of") for one in run.launches] == [2]
+        told = dict(overview.of_run(run, ChosenWindow()).facts)["autotune"]
+        assert told == "narrow runs the first of 2 configurations; 'kernbench tune' finds the best"
+        chosen = kb.run(bench, "minimal", **{"narrow.WIDTH": 32})
+        assert [one.get("first_of") for one in chosen.launches] == [None]
+        assert "autotune" not in dict(overview.of_run(chosen, ChosenWindow()).facts)
+    finally:
+        narrow.tuned = None
 
 
 def test_advice_is_sorted_and_within_the_critical_path(kept: str) -> None:

@@ -137,6 +137,8 @@ class Question(_Model):
 
     Such a question takes a ``launch`` and returns ``saves_ns``: time of the critical path that it saves.
     """
+    advice_in: dict[str, str] = Field(default_factory=dict)
+    """The sentence for kernels of another language than ``tl``, by the row's ``language``."""
 
     @field_validator("name")
     @classmethod
@@ -176,7 +178,9 @@ class Question(_Model):
         if len(set(names)) != len(names):
             raise ValueError(f"returns names a column twice: {names}")
         if self.advice:
-            fields = {field for _, field, _, _ in Formatter().parse(self.advice) if field is not None}
+            said = "".join((self.advice, *self.advice_in.values()))
+            fields = {field for _, field, _, _ in Formatter().parse(said) if field is not None}
+            fields |= {"language"} if self.advice_in else set()
             if strange := fields - set(names):
                 raise ValueError(f"advice names {sorted(strange)}, which are not columns that it returns")
             if "saves_ns" not in names or "launch" not in self.params:

@@ -44,6 +44,8 @@ def command(
     of = f"{found['bench']} on {found['topology']}, {found['window']}: {number(found['ns'])} ns"
     if fmt == "table":
         say(of if found["advice"] else f"{of}; {EMPTY}")
+        if found["uncovered"]:
+            say(found["advice"].said)
         for one in found["advice"]:
             say(f"\nsaves about {number(one['saves_ns'])} ns ({share_of(one)})  [{one['rule']}]")
             say(one["advice"])

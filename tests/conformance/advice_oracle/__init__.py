@@ -13,6 +13,8 @@ ADVICE: dict[str, Callable[[Evidence], Rows]] = {
     "advice/cache-misses": places.cache_misses,
     "advice/commands": work.commands,
     "advice/credits": places.credits,
+    "advice/few-pes": work.few_pes,
+    "advice/hot-wire": places.hot_wire,
     "advice/hot-link": places.hot_link,
     "advice/hot-slice": places.hot_slice,
     "advice/row-conflicts": places.row_conflicts,

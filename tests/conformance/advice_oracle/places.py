@@ -147,6 +147,41 @@ def ring_slots(e: Evidence) -> Rows:
              "saves_ns": path_ns - messages * slowest_ns}]  # fmt: skip
 
 
+def hot_wire(e: Evidence) -> Rows:
+    """The longest queue of a link, and what the wires that are as busy take of the path."""
+    use = e.run.use("all")
+    steps = [s for s in e.in_kernels("queue", "link") if s.location in e.links]
+    queues = summed((s.location, s.ns) for s in steps if s.cause == "queue")
+    long = [
+        (ns, link) for link, ns in queues.items()
+        if ns > 0.2 * e.run.latency_ns
+        and use["occupied_ns"][e.used[link]] <= 1.25 * use["busy_ns"][e.used[link]]
+    ]  # fmt: skip
+    if not long:
+        return []
+    queue_ns = max(ns for ns, _ in long)
+    link = min(name for ns, name in long if ns >= queue_ns - 1e-6)
+    busy = {name: float(use["busy_ns"][e.used[name]]) for name in e.links.keys() & e.used.keys()}
+    kinds = sorted({e.kind(name) for name, ns in busy.items() if ns >= 0.75 * busy[link]})
+    path_ns = math.fsum(
+        s.ns if s.cause == "queue" else max(0.0, s.ns - e.links[s.location]["delay_ns"])
+        for s in steps if e.kind(s.location) in kinds
+    )  # fmt: skip
+    ends = {one["dst"] for one in e.links.values() if one["src"] == e.links[link]["dst"]}
+    beside = [
+        one["name"] for one in e.links.values()
+        if one["src"] == e.links[link]["src"] and one["dst"] in ends and one["kind"] == e.kind(link)
+    ]  # fmt: skip
+    moved = {name: int(use["bytes"][e.used[name]]) if name in e.used else 0 for name in (link, *beside)}
+    idle = sum(2 * moved[name] <= moved[link] for name in beside)
+    return [{
+        "line": min(s.line for s in steps if s.location == link and s.cause == "queue"), "link": link,
+        "queue_ns": queue_ns, "bytes": moved[link], "busy_ns": busy[link], "kinds": kinds,
+        "routes": f"; or spread routes: {idle} wires from {e.links[link]['src']} to neighbours of the same "
+        "end carry less than half as much" if idle else "", "path_ns": path_ns, "saves_ns": 0.5 * path_ns,
+    }]  # fmt: skip
+
+
 def hot_link(e: Evidence) -> Rows:
     """Corners by the transactions' own paths, and the ways around them by the table of links."""
     hops: dict[int, list[str]] = defaultdict(list)

@@ -178,9 +178,28 @@ def idle_pes(e: Evidence) -> Rows:
         start_ns = 0.0 if idle_beside else math.fsum(s.ns for s in steps if not s.line)
         count = one.get("for_pes") or (beside if idle_beside else of_sips)
         saves_ns = path_ns * (1 - len(pes) / count) - start_ns
-        if len(pes) < count and saves_ns > 0 and not shared and not products:
+        if len(pes) < count and saves_ns > 0 and not shared and not products and not one.get("blocks"):
             rows.append({"launch": number, "pes": len(pes), "all_pes": count, "path_ns": path_ns,
                          "saves_ns": saves_ns})  # fmt: skip
+    return rows
+
+
+def few_pes(e: Evidence) -> Rows:
+    """Launches of grids on PEs of one cube, others of which have nothing to do."""
+    rows = []
+    for number, pes in of_pes(e).items():
+        cubes = {pe.rpartition(".")[0] for pe in pes}
+        beside = sum(part["kind"] == "pe_cpu" and f"sip{part['sip']}.cube{part['cube']}" in cubes
+                     for part in e.parts.values())  # fmt: skip
+        blocks = e.run.launches[number].get("blocks", 0)
+        if len(pes) < min(beside, blocks):
+            one = e.run.launches[number]
+            path_ns = math.fsum(
+                s.ns for s in e.steps if s.line and one["t_start"] <= s.t_start < one["t_done"]
+            )
+            each = -(-blocks // beside) / -(-blocks // len(pes))
+            rows.append({"launch": number, "blocks": blocks, "pes": len(pes), "all_pes": beside,
+                         "path_ns": path_ns, "saves_ns": path_ns * (1 - each)})  # fmt: skip
     return rows
 
 
