@@ -13,3 +13,9 @@ def data_dir(name: str) -> Path:
         if candidate.is_dir():
             return candidate
     raise FileNotFoundError(f"KernBench's '{name}' folder is missing from this installation; reinstall it")
+
+
+def shipped_topologies() -> dict[str, Path]:
+    """Topologies that come with KernBench, by name."""
+    folder = data_dir("configs") / "topologies"
+    return {p.stem: p for p in (*sorted(folder.glob("*.yaml")), *sorted(folder.glob("zoo/*.yaml")))}

@@ -58,7 +58,8 @@ def windows_of(graph: PropertyGraph, bits: int) -> list[AddressWindow]:
     if graph.properties.get("made_of") != "parts":
         return _with_fields(graph, bits)
     try:
-        fits = not any(node.properties["kind"] == "memory" for node in graph.nodes())
+        kinds = [component_kind(node) for node in graph.nodes()]
+        fits = all(kind.windows or not kind.memory for kind in kinds)  # of others an address has no field
         return _with_fields(graph, bits) if fits else _in_order(graph)
     except ConfigError:
         return _in_order(graph)

@@ -22,12 +22,12 @@ import numpy as np
 import pyarrow as pa
 
 from kernbench.analysis.trace_tables import Texts
-from kernbench.kinds import LINK_KINDS
+from kernbench.kinds import COMPONENT_KINDS, LINK_KINDS
 from kernbench.pgraph import RunRecord, TopologyRecord
 
 LEVELS = ("operation", "pe", "launch")
-MEMORIES = {"hbm_ctrl": "hbm", "sram": "sram", "pe_tcm": "tcm"}
-"""Kind of component -> what the memory is called."""
+MEMORIES = ("hbm", "sram", "tcm")
+"""What memories are called; a kind of component says which it is."""
 LINK, PACKAGE = "link", "package"
 """Links within a chiplet; die-to-die links and those between packages."""
 _BETWEEN = frozenset(kind.kind for kind in LINK_KINDS.values() if kind.seam) | {"pcie"}
@@ -107,12 +107,12 @@ def _peaks(topology: Mapping[str, pa.Table]) -> _Peaks:
             pes[name] = row["parent"]
         if kind == "pe_gemm":
             flops[row["parent"]] = 2.0 * has.get("macs_per_cycle", 0.0) * has.get("clock_ghz", 0.0)
-        for direction in ("read", "write") if kind in MEMORIES else ():
+        for direction in ("read", "write") if _roof(kind) else ():
             # A slice of HBM has one rate for both directions, a cache before it and a TCM have one for each,
             # an SRAM has that of its link.
             of_cache = has.get("cache_write_gbs" if direction == "write" else "cache_gbs")
             of_slice = of_cache or has.get("slice_gbs")
-            own = of_slice if kind == "hbm_ctrl" else has.get(f"{direction}_gbs")
+            own = of_slice or has.get(f"{direction}_gbs")
             rates[name, direction] = own or math.fsum(inward.get(name, ()))
     return _Peaks(kinds, pes, flops, rates, wires)
 
@@ -185,7 +185,7 @@ def _works(
     sent = tables["Transaction"]
     moved = zip(*(sent[name].to_pylist() for name in ("op", "kind", "dst", "bytes")), strict=True)
     for op, kind, dst, nbytes in moved:
-        if op in work_of and kind in (*_READS, *_WRITES) and peaks.kinds.get(dst) in MEMORIES:
+        if op in work_of and kind in (*_READS, *_WRITES) and _roof(peaks.kinds.get(dst, "")):
             place = (dst, "read" if kind in _READS else "write")
             touched = work_of[op].touched
             touched[place] = touched.get(place, 0) + nbytes
@@ -200,9 +200,9 @@ def _row(work: _Work, peaks: _Peaks) -> dict[str, Any]:
     peak = math.fsum(peaks.flops.get(pe, 0.0) for pe in work.pes)
     moved: dict[str, int] = {}
     light = {COMPUTE: work.flops / peak if peak else 0.0}
-    for kind, memory in MEMORIES.items():
-        here = {place: n for place, n in work.touched.items() if peaks.kinds[place[0]] == kind}
-        light[memory], moved[memory] = _in_memories(kind, here, peaks)
+    for memory in MEMORIES:
+        here = {place: n for place, n in work.touched.items() if _roof(peaks.kinds[place[0]]) == memory}
+        light[memory], moved[memory] = _in_memories(memory, here, peaks)
     for level in (LINK, PACKAGE):
         light[level], moved[level] = _over_links(level, work.crossed, peaks)
     bound = max(light, key=lambda name: light[name])
@@ -230,9 +230,15 @@ def _row(work: _Work, peaks: _Peaks) -> dict[str, Any]:
     }
 
 
-def _in_memories(kind: str, touched: Mapping[tuple[str, str], int], peaks: _Peaks) -> tuple[float, int]:
-    """The least time for the bytes of memories of one kind, and those bytes, of the port that binds."""
-    directions = (("read",), ("write",)) if kind == "pe_tcm" else (("read", "write"),)
+def _roof(kind: str) -> str:
+    """What a kind of component is called as a memory; empty for all but memories."""
+    found = COMPONENT_KINDS.get(kind)
+    return found.roof if found is not None and found.memory else ""
+
+
+def _in_memories(memory: str, touched: Mapping[tuple[str, str], int], peaks: _Peaks) -> tuple[float, int]:
+    """The least time for the bytes of what is called ``memory``, and those bytes, of the port that binds."""
+    directions = (("read",), ("write",)) if memory == "tcm" else (("read", "write"),)
     longest = 0.0, 0
     for together in directions:
         moved = {place: nbytes for place, nbytes in touched.items() if place[1] in together}

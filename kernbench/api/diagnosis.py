@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from typing import Any, Protocol, runtime_checkable
 
 from kernbench.api.stores import check_can_be_written, default_store, folder_of, open_store
-from kernbench.data_files import data_dir
+from kernbench.data_files import data_dir, shipped_topologies
 from kernbench.version import __version__
 
 _NEEDED = (
@@ -90,9 +90,7 @@ def _attempt(check: str, look: Callable[[], str]) -> dict[str, str]:
 
 
 def _topologies() -> str:
-    from kernbench.topology import shipped
-
-    return ", ".join(shipped())
+    return ", ".join(shipped_topologies())
 
 
 def _questions() -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from kernbench.api import stores
 from kernbench.api.stores import Store
-from kernbench.data_files import data_dir
+from kernbench.data_files import data_dir, shipped_topologies
 from kernbench.declared import declared, declared_in
 from kernbench.input_files import read_text
 
@@ -46,7 +46,7 @@ def pattern_names() -> list[str]:
 
 def topology_names() -> list[str]:
     """The names of the shipped topologies."""
-    return sorted(path.stem for path in (data_dir("configs") / "topologies").glob("*.yaml"))
+    return list(shipped_topologies())
 
 
 def topology_keys() -> list[str]:

@@ -89,6 +89,8 @@ class ComponentKind:
     """The trace says how long it worked and not when: during launches."""
     memory: str = ""
     """Its name in messages if reads and writes go to it; empty for all but memories."""
+    roof: str = "sram"
+    """Of a memory: the roof of the roofline below which its bytes count, ``hbm``, ``sram`` or ``tcm``."""
 
     fill: str = "#f3f4f6"
     """Colour of its boxes."""
@@ -113,6 +115,11 @@ class ComponentKind:
     def forwards_flits(self) -> bool:
         """It passes on the flits of others as they come."""
         return self.passage is Passage.FLITS
+
+    @property
+    def stands_anywhere(self) -> bool:
+        """It sends traffic from any place of a machine, not for a PE, a chiplet or the host."""
+        return self.sends is not None and not self.section
 
     @property
     def has_dma(self) -> bool:

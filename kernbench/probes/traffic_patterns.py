@@ -22,6 +22,7 @@ from random import Random
 from kernbench.benches.params import Param, ParamValue
 from kernbench.errors import UsageError
 from kernbench.hints import suggestion
+from kernbench.kinds import component_kind
 from kernbench.pgraph import PropertyGraph
 from kernbench.probes.traffic_flow import Flow, make_flows
 from kernbench.topology.places import places
@@ -214,11 +215,11 @@ def ranked_ends(graph: PropertyGraph) -> list[tuple[str, str]]:
 def _sources(graph: PropertyGraph) -> list[tuple[str, str]]:
     """Every source with the memory of its number in the same block; in the order of the machine."""
     beside: dict[str, list[str]] = {}
-    for node in graph.nodes("Memory"):
+    for node in (node for node in graph.nodes() if component_kind(node).memory):
         beside.setdefault(node.id.rpartition(".")[0], []).append(node.id)
     counts: Counter[str] = Counter()
     found = []
-    for node in graph.nodes("Source"):
+    for node in (node for node in graph.nodes() if component_kind(node).stands_anywhere):
         block = node.id.rpartition(".")[0]
         if block not in beside:
             raise UsageError(

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from kernbench.topology.compiler import compile_topology
-from kernbench.topology.loader import find, load, parse, shipped, validate
+from kernbench.topology.loader import find, load, parse, validate
 from kernbench.topology.spec import TopologySpec
 
-__all__ = ["TopologySpec", "compile_topology", "find", "load", "parse", "shipped", "validate"]
+__all__ = ["TopologySpec", "compile_topology", "find", "load", "parse", "validate"]

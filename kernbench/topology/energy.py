@@ -25,7 +25,6 @@ _LINK = ("pj_per_byte", "pj_per_byte_mm")
 _ANY = ("pj_per_flit", "pj_per_message", "static_mw", "area_mm2")
 _MEMORY = ("pj_per_byte_read", "pj_per_byte_write")
 _TYPED = {"pe_gemm": "pj_per_mac", "pe_math": "pj_per_op"}
-_UNITS = ("sram", "pe_tcm", "pe_gemm", "pe_math")
 
 
 class KindEnergy(Section):
@@ -56,7 +55,8 @@ def keys_of(kind: str) -> tuple[str, ...]:
     if found is None or found.form is not Form.WIRED:
         return ()
     own = _MEMORY if found.memory else (_TYPED[kind],) if kind in _TYPED else ()
-    return (*own, *_ANY, *(("area_mm2_per_unit",) if kind in _UNITS else ()))
+    counted = kind in _TYPED or "size_bytes" in found.properties
+    return (*own, *_ANY, *(("area_mm2_per_unit",) if counted else ()))
 
 
 def wrong(

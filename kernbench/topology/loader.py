@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from kernbench.data_files import data_dir
+from kernbench.data_files import shipped_topologies
 from kernbench.errors import ConfigError
 from kernbench.input_files import input_text
 from kernbench.topology import checks
@@ -26,12 +26,6 @@ DEFAULT = "default"
 """Name of the shipped topology that is used when none is asked for."""
 
 
-def shipped() -> dict[str, Path]:
-    """Topologies that come with KernBench, by name."""
-    folder = data_dir("configs") / "topologies"
-    return {p.stem: p for p in (*sorted(folder.glob("*.yaml")), *sorted(folder.glob("zoo/*.yaml")))}
-
-
 def find(path: str | Path | None) -> Path:
     """The file meant by ``path``: a path, the bare name of a shipped topology, or ``None`` for the default.
 
@@ -40,7 +34,7 @@ def find(path: str | Path | None) -> Path:
     wanted = Path(DEFAULT if path is None else path).expanduser()
     if path is not None and os.path.lexists(wanted) and not wanted.is_dir():
         return wanted
-    known = shipped()
+    known = shipped_topologies()
     if str(wanted) in known:
         return known[str(wanted)]
     if wanted.is_dir():

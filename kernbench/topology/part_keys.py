@@ -41,7 +41,7 @@ class PartKeys:
     def section(self, kind: ComponentKind) -> Part:
         """The default machine's section of a kind of wired component."""
         if not kind.section:
-            return plain_section(kind.kind)
+            return plain_section(kind)
         found: Any = self.spec
         for key in kind.section:
             found = found[0] if key == "*" else getattr(found, key)
@@ -98,6 +98,11 @@ class PartKeys:
                 raise wrong(key, f"unknown key, {did_you_mean(key, allowed)}")
         if own is None:
             own = {key: keys.get(key, value) for key, value in numbered.items()}
+        if not kind.section:  # what its section lacks, each part says itself
+            for key in kind.properties:
+                if key not in known and key not in keys:
+                    raise wrong("", f"{key} is missing, expected a value: the kind has no default")
+            own = {**own, **{key: keys[key] for key in kind.properties if key not in known}}
         given = {key: value for key, value in keys.items() if key in known}
         try:
             section = type(usual).model_validate(_nest(usual, {**known, **given}))

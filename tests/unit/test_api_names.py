@@ -96,3 +96,11 @@ def test_every_name_that_is_handed_out_is_there(module: ModuleType) -> None:
     assert set(module.__all__) <= set(dir(module))
     with pytest.raises(AttributeError, match="no_such_name"):
         module.no_such_name  # noqa: B018
+
+
+def test_every_machine_that_can_be_named_is_completed() -> None:
+    from kernbench.api.names import topology_names
+    from kernbench.topology import find
+
+    assert {"h100", "default", "two-kinds"} <= set(topology_names())
+    assert [find(name).stem for name in topology_names()] == topology_names()

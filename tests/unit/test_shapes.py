@@ -8,11 +8,12 @@ import pytest
 
 import kernbench as kb
 from kernbench import check_routes
+from kernbench.data_files import shipped_topologies
 from kernbench.errors import ConfigError
 from kernbench.kinds import LINK_PROPERTIES, Traffic
 from kernbench.pgraph import PropertyGraph, topology_graph, topology_record
 from kernbench.routing import router_of
-from kernbench.topology import compile_topology, load, parse, shipped
+from kernbench.topology import compile_topology, load, parse
 from kernbench.topology.reach import lacking, unreached
 
 DEFAULT = """
@@ -242,7 +243,7 @@ def test_what_nothing_reaches_is_named_with_the_part_where_the_way_ends() -> Non
     assert unreached(machine(apart)) == [f"nothing that sends reaches 'lone{i}'" for i in (1, 0)]
 
 
-@pytest.mark.parametrize("name", [name for name in shipped() if name not in ("tray-8", "tray-16")])
+@pytest.mark.parametrize("name", [name for name in shipped_topologies() if name not in ("tray-8", "tray-16")])
 def test_everything_of_a_shipped_machine_is_reached(name: str) -> None:
     assert unreached(compile_topology(load(name))) == []
 

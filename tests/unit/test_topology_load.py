@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from kernbench.data_files import shipped_topologies
 from kernbench.errors import ConfigError
-from kernbench.topology import TopologySpec, find, load, parse, shipped
+from kernbench.topology import TopologySpec, find, load, parse
 from kernbench.topology.fields import Section
 
 
@@ -96,7 +97,7 @@ def test_shipped_files(name: str, sips: int, cubes: int, pes: int, grid: tuple[i
         grid,
     )
     assert spec.hbm_slices == pes
-    assert load(shipped()[name]) == spec
+    assert load(shipped_topologies()[name]) == spec
 
 
 def test_a_path_wins_over_a_shipped_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

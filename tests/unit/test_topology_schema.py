@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from kernbench.topology.loader import shipped
+from kernbench.data_files import shipped_topologies
 from kernbench.topology.spec import schema
 
 jsonschema = pytest.importorskip("jsonschema")
@@ -19,7 +19,7 @@ def validator() -> Any:
     return jsonschema.Draft202012Validator(schema())
 
 
-@pytest.mark.parametrize("path", shipped().values(), ids=list(shipped()))
+@pytest.mark.parametrize("path", shipped_topologies().values(), ids=list(shipped_topologies()))
 def test_shipped_topologies_fit_it(path: Path, validator: Any) -> None:
     validator.validate(yaml.safe_load(path.read_text("utf-8")))
 

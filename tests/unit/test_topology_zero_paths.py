@@ -8,14 +8,15 @@ import pytest
 
 from kernbench.api.topologies import load_topology
 from kernbench.cli.main import main
+from kernbench.data_files import shipped_topologies
 from kernbench.errors import ConfigError
-from kernbench.topology import compile_topology, load, shipped
+from kernbench.topology import compile_topology, load
 from kernbench.topology.zero_paths import zero_paths
 
 
 @pytest.mark.parametrize("name", ["default", "minimal"])
 def test_shipped_machines_have_no_such_path(name: str) -> None:
-    assert name in shipped()
+    assert name in shipped_topologies()
     assert zero_paths(compile_topology(load(name))) == []
 
 

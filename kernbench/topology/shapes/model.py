@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from kernbench.kinds import ComponentKind
 from kernbench.topology.fields import LinkPart, MemoryPart, Part, Section, Size
 
 PATTERNS = ("pair", "all", "mesh", "torus", "ring", "all_to_all", "dragonfly")
@@ -86,9 +87,9 @@ PLAIN: dict[str, Part] = {}
 """The sections of kinds that machines of any shape alone have, all defaults; made when first asked for."""
 
 
-def plain_section(kind: str) -> Part:
-    """The section of ``source`` or ``memory``."""
-    if kind not in PLAIN:
-        made: type[Part] = Source if kind == "source" else PlainMemory
-        PLAIN[kind] = made.model_validate({})
-    return PLAIN[kind]
+def plain_section(kind: ComponentKind) -> Part:
+    """The section of a kind without one of its own, such as ``source`` or ``memory``."""
+    if kind.kind not in PLAIN:
+        made: type[Part] = PlainMemory if kind.memory else Source if kind.stands_anywhere else Part
+        PLAIN[kind.kind] = made.model_validate({})
+    return PLAIN[kind.kind]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from kernbench.hints import did_you_mean, shown
-from kernbench.kinds import LINK_KINDS
+from kernbench.kinds import COMPONENT_KINDS, LINK_KINDS
 from kernbench.pgraph import Properties
 from kernbench.topology.fields import LinkPart
 from kernbench.topology.marked_yaml import Path
@@ -39,7 +39,7 @@ def link_kind(a: str, b: str) -> str:
         return "command"
     if "hbm_ctrl" in ends:
         return "router_to_hbm"
-    if ends & {"sram", "memory"}:
+    if any(COMPONENT_KINDS[end].memory for end in ends):
         return "router_to_sram"
     return "pcie" if ends & {"switch", "pcie_ep"} else "router_mesh"
 

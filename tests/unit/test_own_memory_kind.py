@@ -1,0 +1,102 @@
+"""A kind of memory of one's own, a record and a name for its class: all that asks for a memory has it."""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import kernbench as kb
+from kernbench.address.address_map import AddressMap
+from kernbench.api.topologies import topology_area
+from kernbench.cli.app import app
+from kernbench.errors import ConfigError
+from kernbench.kinds import COMPONENT_KINDS, ComponentKind
+from kernbench.probes.traffic_patterns import ranked_ends
+from kernbench.topology import compile_topology, parse
+
+NAND = ComponentKind(
+    kind="nand",
+    name="",
+    properties=("access_ns", "size_bytes", "planes"),
+    times=("overhead_ns", "access_ns"),
+    cause="memory",
+    memory="NAND",
+)
+FLASH = """
+name: flash
+components_file: mine.yaml
+system: {flit_bytes: 64, ns_per_mm: 0.0}
+wires: {hop: {gbs: 64, delay_ns: 1}}
+energy: {nand: {pj_per_byte_write: 2, area_mm2_per_unit: 3}}
+blocks:
+  tile:
+    parts: {r: router, src: source, mem: {kind: nand, planes: 4, access_ns: 20, size_bytes: 2 MiB}}
+    connect:
+      - {pair: [src, r], wire: hop}
+      - {pair: [r, mem], wire: hop}
+parts: {tile: {block: tile, shape: {x: 2}}}
+connect: [{mesh: tile.r, wire: hop}]
+"""
+
+
+@pytest.fixture
+def flash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    (kinds,) = gc.get_referents(COMPONENT_KINDS)  # a user adds it to the file of the kinds
+    monkeypatch.setitem(kinds, "nand", NAND)
+    (tmp_path / "mine.yaml").write_text("builtin.nand: kernbench.components.sram:Sram\n")
+    file = tmp_path / "flash.yaml"
+    file.write_text(FLASH)
+    monkeypatch.setenv("KERNBENCH_STORE", str(tmp_path / "store"))
+    return str(file)
+
+
+def test_it_is_a_memory_to_all_that_asks_for_one(flash: str) -> None:
+    graph = kb.load_topology(flash)
+    window = AddressMap(graph).window("tile1.mem")
+    assert (window.kind, window.nbytes) == ("memory", 2 << 20)
+    assert ranked_ends(graph) == [("tile0.src", "tile0.mem"), ("tile1.src", "tile1.mem")]
+    kinds = {edge.properties["kind"] for edge in graph.edges("LINK") if edge.target.endswith("mem")}
+    assert kinds == {"router_to_sram"}
+
+
+def test_runs_and_their_surfaces_have_it(flash: str, tmp_path: Path) -> None:
+    def said(*words: str) -> str:
+        done = CliRunner().invoke(app, [*words])
+        assert done.exit_code == 0, (words, done.output, done.exception)
+        return done.output
+
+    assert "valid" in said("topology", "check", flash)
+    assert "nand" in said("topology", "show", flash)
+    said("traffic", "pattern:neighbour", "bytes=4096", "--topology", flash)
+    path = said("query", "critical-path/by-kind", "last")
+    assert "nand" in path
+    assert "memory" in said("why", "last")
+    energy = said("energy", "last", "--format", "json")
+    assert '"energy_pj": 16384' in energy.replace(".0", "")
+    for words in (
+        ("query", "bottleneck/busiest-engines"),
+        ("query", "contention/waits-by-resource"),
+        ("query", "bottleneck/roofline"),
+        ("timeline",),
+        ("what-if", "last", "--speed", "kind:nand=2"),
+        ("report", "last", "--out", str(tmp_path / "page.html")),
+        ("export", "perfetto", "--out", str(tmp_path / "t.pftrace")),
+        ("topology", "diagram", flash, "--out", str(tmp_path / "drawn")),
+    ):
+        said(*words)
+    assert topology_area(kb.load_topology(flash)) == {"nand": 12.0}
+
+
+def test_what_a_kind_has_no_default_for_a_part_says(flash: str) -> None:
+    text = Path(flash).read_text().replace("planes: 4, ", "")
+    with pytest.raises(ConfigError, match=r"flash\.yaml:.*planes is missing, expected a value"):
+        compile_topology(parse(text, "flash.yaml"))
+
+
+def test_a_kernel_s_bytes_are_below_the_roof_that_its_kind_says() -> None:
+    assert {kind.kind: kind.roof for kind in COMPONENT_KINDS.values() if kind.memory} == {
+        "hbm_ctrl": "hbm", "sram": "sram", "pe_tcm": "tcm", "memory": "sram"
+    }  # fmt: skip
