@@ -6,6 +6,7 @@ source, and how far the two may lie apart. A module here measures the rows of ea
 
 from __future__ import annotations
 
-from kernbench.validation.running import ComparedFigure, Report, tables, validate
+from kernbench.validation.compared import ComparedFigure, Report
+from kernbench.validation.running import tables, validate
 
 __all__ = ["ComparedFigure", "Report", "tables", "validate"]

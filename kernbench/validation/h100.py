@@ -134,7 +134,7 @@ def turns(case: Case) -> float:
         return 2048
     p, name = case, str(case["case"])
     if case["table"] in ("layer", "layer part"):
-        return max(float(p["bytes"]) / 2**14, float(p["flops"]) / 2**20)
+        return max(float(p["bytes"]) / 2**12, float(p["flops"]) / 2**18)
     if case["table"] == "own layer":
         return float(p["flops"]) / (2 * int(p["bm"]) * int(p["bn"]) * int(p["bk"]))
     if name.startswith("matmul"):

@@ -25,7 +25,7 @@ from kernbench.errors import (
     VerificationError,
 )
 from kernbench.report.progress import Standing
-from kernbench.validation import h100, mesh, running, sampling, table_file, tables, validate
+from kernbench.validation import compared, h100, mesh, running, sampling, table_file, tables, validate
 from kernbench.validation.row_statistics import statistic
 from kernbench.validation.table_file import CaseGroup, Explained, FigureTable, Limit, Range, parse, read
 from tools.reference import validation as page
@@ -423,7 +423,7 @@ def strict(cli: Cli, monkeypatch: pytest.MonkeyPatch, table: FigureTable, **meas
     ended = cli("validate", "h100", "--all", "--strict", "--format", "json")
     rows = json.loads(ended.out)["rows"]
     return ended.status, {verdict: [row["row"] for row in rows if row["verdict"] == verdict]
-                          for verdict in running.VERDICTS}  # fmt: skip
+                          for verdict in compared.VERDICTS}  # fmt: skip
 
 
 def part_of_h100(*measures: str, **settings: Any) -> FigureTable:

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from kernbench.cli.progress import running
 from kernbench.report.cells import number
-from kernbench.validation.running import ComparedFigure, Report, tables, validate
+from kernbench.validation.compared import ComparedFigure, Report
+from kernbench.validation.running import tables, validate
 from kernbench.validation.table_file import FigureTable
 
 _HEAD = """# The model beside references
