@@ -12,7 +12,9 @@ from kernbench_graph.archive.atomic import lasting_folders as lasting_folders
 from kernbench_graph.archive.atomic import replace_file as replace_file
 from kernbench_graph.archive.listing import archived_run_names as archived_run_names
 from kernbench_graph.archive.manifest import not_utf_8 as not_utf_8
-from kernbench_graph.archive.record import launched_ns as launched_ns, new_run_id as new_run_id
+from kernbench_graph.archive.launched import run_times as run_times, span_of as span_of
+from kernbench_graph.archive.launched import times_of as times_of, under_way as under_way
+from kernbench_graph.archive.record import new_run_id as new_run_id
 from kernbench_graph.described import CONFIGURED as CONFIGURED, flat as flat, settings as settings
 from kernbench_graph.drawing import lay_out as lay_out, name_at as name_at, path_of as path_of
 from kernbench_graph.entities import (

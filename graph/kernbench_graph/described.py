@@ -14,7 +14,8 @@ from typing import Any
 import pyarrow as pa
 
 from kernbench_graph.archive.canonical import ARROW_TYPES
-from kernbench_graph.archive.record import launched_ns, tag_list
+from kernbench_graph.archive.launched import times_of
+from kernbench_graph.archive.record import tag_list
 from kernbench_graph.schema import SCHEMA
 
 Settings = Mapping[tuple[str, str], Any]
@@ -113,14 +114,14 @@ def _configuration_rows(info: Mapping[str, Any], spec: str) -> Iterator[dict[str
 
 def _submission_rows(info: Mapping[str, Any], spec: str) -> Iterator[dict[str, Any]]:
     for number, launch in enumerate(info.get("launches") or ()):
-        rank, spans = launch.get("rank"), launched_ns([launch])
+        rank = launch.get("rank")
         packages = {pe.partition(".")[0] for pe in launch.get("pe_times") or ()}
         sip = packages.pop().removeprefix("sip") if len(packages) == 1 else ""
         yield {
             "number": number,
             "rank": -1 if rank is None else rank,
             "sip": int(sip) if sip.isdecimal() else -1,
-            "latency_ns": spans,
+            **times_of(launch),
             "call": launch.get("call", ""),
             "for_pes": launch.get("for_pes", 0),
             "language": launch.get("language", "tl"),

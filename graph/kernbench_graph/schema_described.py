@@ -30,7 +30,8 @@ SUBMITTED = Table("Submitted", "run", "Further columns of launches.", (
     _P("number", "int64", "Number of the launch within its run, from 0."),
     _P("rank", "int64", "Rank that submitted it; -1 for a bench without ranks.", default=-1),
     _P("sip", "int32", "SIP whose PEs ran it; -1 where those of several did, or unknown.", default=-1),
-    _P("latency_ns", "double", "From the common start to the last answer at the host.", "ns", default=0.0),
+    _P("latency_ns", "double", "From submission to completion.", "ns", default=0.0),
+    _P("launch_ns", "double", "Part of it before the common start of its PEs.", "ns", default=0.0),
     _P("call", "string", "File and line of the host's call that started it, where its kernel is KernBench's "
        "own, as that of a collective; else empty.", default=""),
     _P("for_pes", "int64", "How many PEs the job is for; 0 where the launch does not say.", default=0),

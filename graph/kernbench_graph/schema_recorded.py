@@ -17,7 +17,13 @@ RUN_PROPERTIES = (
     _P(
         "latency_ns",
         "double",
-        "Time during which at least one launch was running; 0 without launches.",
+        "Time during which at least one launch was between submission and completion; 0 without launches.",
+        "ns",
+    ),
+    _P(
+        "launch_ns",
+        "double",
+        "Part of `latency_ns` in which no launch ran: before its PEs had started.",
         "ns",
     ),
     _P("wall_s", "double", "Time the run took on the machine that ran it.", "s"),

@@ -7,7 +7,7 @@ of a layer lies within launches, whether it was simulated or not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,17 +86,3 @@ def _least_ns(one: Mapping[str, Any]) -> float:
 def _longer(ns: float, least_ns: float) -> float:
     """By how much of ``least_ns`` ``ns`` is longer."""
     return ns / least_ns - 1.0 if least_ns > 0 else 1.0
-
-
-def launched(info: Mapping[str, Any], spans: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The time of launches in what was accounted for, as one interval for each repeat.
-
-    ``spans`` are the (start, end) ns of the simulated launches, disjoint and ascending.
-    """
-    found = []
-    for one in repeated(info):
-        since = one.begin - one.period_ns
-        within = sum(max(0.0, min(end, one.begin) - max(begin, since)) for begin, end in spans)
-        if within > 0:
-            found.append((one.begin, min(one.begin + one.times * within, one.end)))
-    return found

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbench.analysis.accounted import launched
 from kernbench.analysis.chosen_window import ALL, RUN, SETUP
 from kernbench.analysis.path_steps import CriticalPath
 from kernbench.errors import UsageError
+from kernbench.pgraph import span_of, under_way
 
 WHOLE = "the whole run"
 
@@ -151,14 +151,14 @@ def select(
         spans = [_makespan(info.get("flows") or [], sim_ns)]
         name = WHOLE if spans == [(0.0, sim_ns)] else "the makespan"
     elif launch == SETUP:
-        name, spans, accounted = "setup", _outside(_launched(info, launches, sim_ns), sim_ns), True
+        name, spans, accounted = "setup", _outside(under_way(info, launches), sim_ns), True
     elif launch == ALL and len(launches) > 1:
-        name, spans = f"{len(launches)} launches", _launched(info, launches, sim_ns)
+        name, spans = f"the kernels of {len(launches)} launches", under_way(info, launches)
         accounted = True
         numbers = tuple(range(len(launches)))
     else:
         number = _number(0 if launch == ALL else launch, len(launches))
-        name, spans = f"launch {number}", [_span(launches[number], sim_ns)]
+        name, spans = f"the kernel of launch {number}", [span_of(info, launches[number])]
         numbers = (number,)
     if from_ns or to_ns is not None:
         begin, end = max(from_ns or 0.0, 0.0), sim_ns if to_ns is None else min(to_ns, sim_ns)
@@ -189,35 +189,11 @@ def _number(launch: int | str, count: int) -> int:
     return number
 
 
-def _span(launch: Mapping[str, Any], sim_ns: float) -> tuple[float, float]:
-    """From its start to its end; times that have not come, -1 in the record, are the end of the run."""
-    begin, end = (float(launch[name]) for name in ("t_start", "t_done"))
-    return (sim_ns if begin < 0 else begin, sim_ns if end < 0 else end)
-
-
-def _launched(
-    info: Mapping[str, Any], launches: Sequence[Mapping[str, Any]], sim_ns: float
-) -> list[tuple[float, float]]:
-    """The intervals in which a launch was under way, with those that the run accounts for."""
-    spans = _unite([_span(one, sim_ns) for one in launches])
-    return _unite([*spans, *launched(info, spans)])
-
-
 def _makespan(flows: Sequence[Mapping[str, Any]], sim_ns: float) -> tuple[float, float]:
     """From the start of the first transfer to the end of the last; the whole run if there are no flows."""
     begin = min((float(flow["start_ns"]) for flow in flows), default=0.0)
     end = max((float(flow["end_ns"]) for flow in flows), default=sim_ns)
     return begin, sim_ns if abs(sim_ns - end) < _SAME_NS else end
-
-
-def _unite(launches: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    spans: list[tuple[float, float]] = []
-    for begin, end in sorted(launches):
-        if spans and begin <= spans[-1][1]:
-            spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
-        else:
-            spans.append((begin, end))
-    return spans
 
 
 def _outside(spans: Sequence[tuple[float, float]], sim_ns: float) -> list[tuple[float, float]]:

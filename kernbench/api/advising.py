@@ -77,8 +77,8 @@ def energy(
             each keeps it: an estimate, for a clock that falls with its voltage. The run stays as it is.
 
     Returns:
-        ``run_id bench topology latency_ns sim_ns energy_pj dynamic_pj static_pj launches_pj edp_pj_ns by
-        rows``. ``energy_pj`` is that of the whole run, ``launches_pj`` that of its launches, and
+        ``run_id bench topology latency_ns launch_ns sim_ns energy_pj dynamic_pj static_pj launches_pj
+        edp_pj_ns by rows``. ``energy_pj`` is that of the whole run, ``launches_pj`` that of its launches, and
         ``edp_pj_ns`` the latter times ``latency_ns``. Each row has ``name kind energy_pj share dynamic_pj
         static_pj``, and those of launches have ``launch`` as well; the largest comes first.
 

@@ -43,10 +43,10 @@ def compare(
       ``same_config``;
     - ``configured``: what was configured differently, ``what key before after`` (see
       :func:`kernbench.analysis.configuration.differences`);
-    - ``window``: its name; ``figures``: ``sim_ns`` and ``latency_ns`` of the run, the time of periods that
-      were not simulated and the latency of each launch, and before them the length of a ``window`` that was
-      chosen, each with ``name before after change_ns change slower`` (``change`` is a share; None where
-      nothing was there before), and of a launch its ``launch``;
+    - ``window``: its name; ``figures``: ``sim_ns``, ``latency_ns`` and ``kernels_ns`` of the run, the time of
+      periods that were not simulated and the latency of each launch, and before them the length of a
+      ``window`` that was chosen, each with ``name before after change_ns change slower`` (``change`` is a
+      share; None where nothing was there before), and of a launch its ``launch``;
     - ``causes``: the critical path's ns by cause, ``cause before after change_ns``, largest change first;
     - ``resources``: the ``top`` components and links whose busy or waiting time grew most: ``resource kind
       busy_ns_before busy_ns_after wait_ns_before wait_ns_after change_ns``;
@@ -70,8 +70,8 @@ def compare(
                     " says nothing; compare runs that have ended, or pass --any (any_bench=True)"
                 )
         figures = [
-            _change(key, float(old.info[key]), float(new.info[key]), threshold)
-            for key in ("sim_ns", "latency_ns")
+            _change(key, getattr(old, key), getattr(new, key), threshold)
+            for key in ("sim_ns", "latency_ns", "kernels_ns")
         ]
         if window != ChosenWindow():
             lengths = [run.window(window).ns for run in (old, new)]

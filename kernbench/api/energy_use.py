@@ -75,6 +75,7 @@ def _level(kept: RunTrace, rows: list[EnergyRow], by: str) -> EnergyUse:
         bench=kept.bench,
         topology=kept.topology,
         latency_ns=kept.latency_ns,
+        launch_ns=kept.launch_ns,
         sim_ns=kept.sim_ns,
         energy_pj=total / 1000.0,
         dynamic_pj=whole.dynamic / 1000.0,

@@ -12,8 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kernbench.analysis.chosen_window import ALL
-from kernbench.analysis.time_window import PARTIAL, select
+from kernbench.analysis.time_window import PARTIAL
 from kernbench.api import readings
 from kernbench.api.result import Run
 from kernbench.api.stores import Store, folder_of, keeper
@@ -23,8 +22,8 @@ from kernbench.pgraph import (
     PropertyGraph,
     RunRecord,
     TopologyRecord,
-    launched_ns,
     not_utf_8,
+    run_times,
     topology_record,
 )
 from kernbench.user_modules import code_hash
@@ -161,7 +160,7 @@ class Recording:
             **own,
             "launches": list(properties.launches),
             "again": dict(properties.again),
-            "latency_ns": select({**own, **extra}, ALL).ns if estimates else launched_ns(properties.launches),
+            **run_times({**own, **extra}),
             "wall_s": self._wall_s,
             "events": machine.clock.events,
             "flit_crossings": machine.fabric.flit_crossings,

@@ -11,6 +11,7 @@ from kernbench.analysis.accounted import said
 from kernbench.analysis.chosen_window import Chosen, ChosenWindow
 from kernbench.api.stores import tags_of
 from kernbench.errors import UsageError
+from kernbench.pgraph import times_of
 
 if TYPE_CHECKING:
     from kernbench.analysis.time_window import Window
@@ -103,14 +104,26 @@ class RunFacts:
 
     @property
     def latency_ns(self) -> float:
-        """Time during which at least one launch was under way, from its common start to its last answer."""
+        """Time in which at least one launch is between its submission and its completion."""
         return float(self._properties["latency_ns"])
+
+    @property
+    def launch_ns(self) -> float:
+        """The part of :attr:`latency_ns` in which no launch runs: those under way have not started yet."""
+        return float(self._properties["launch_ns"])
+
+    @property
+    def kernels_ns(self) -> float:
+        """The rest of :attr:`latency_ns`: a launch runs, from its common start to its last answer."""
+        return self.latency_ns - self.launch_ns
 
     @property
     def launches(self) -> list[dict[str, Any]]:
         """The kernel launches in order.
 
-        Keys: ``launch kernel rank package pes t_submit t_start t_done latency_ns pe_ns late_ns pe_times``.
+        Keys: ``launch kernel rank package pes t_submit t_start t_done latency_ns launch_ns pe_ns late_ns
+        pe_times``. ``latency_ns`` is from submission to completion, ``launch_ns`` its part before the common
+        start of the PEs.
         ``rank`` submitted it, None for a bench without ranks; ``package`` has the PEs, several with a comma
         between them. In a run that failed, times that have not come are -1, and their differences 0.
         """
@@ -125,6 +138,7 @@ class RunFacts:
                 "rank": one.get("rank"),
                 "package": one.get("package", ""),
                 **{key: value for key, value in one.items() if key != "rank"},
+                **times_of(one),
             }
             for number, one in enumerate(self._properties.get("launches") or [])
         ]
@@ -172,6 +186,7 @@ class RunFacts:
             "topology_id": p["topology"],
             "sim_ns": self.sim_ns,
             "latency_ns": self.latency_ns,
+            "launch_ns": self.launch_ns,
             "verified": self.verified,
             "nothing_checked": self.nothing_checked,
             "verdict": self.verdict,

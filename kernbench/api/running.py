@@ -363,7 +363,6 @@ def _launch(number: int, launch: LaunchRecord, until: float, graph: PropertyGrap
         "t_submit": launch.t_submit,
         "t_start": t_start,
         "t_done": t_done,
-        "latency_ns": t_done - t_start,
         "pe_ns": launch.pe_ns,
         "late_ns": launch.late_ns,
         "pe_times": {named.pe(*pe): asdict(times) for pe, times in sorted(launch.pe_times.items())},

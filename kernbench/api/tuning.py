@@ -11,6 +11,7 @@ from kernbench.api.running import Program, RunVerificationError, program_of, run
 from kernbench.api.stores import Store, borrowed
 from kernbench.api.topologies import Components, Topology, kept_machine
 from kernbench.errors import KernBenchError, UsageError, headline, nothing_checked
+from kernbench.pgraph import run_times
 from kernbench.run_options import RunOptions, ShareProgress
 
 if TYPE_CHECKING:
@@ -23,15 +24,17 @@ if TYPE_CHECKING:
 class Point:
     """One configuration of one kernel for one key, measured.
 
-    ``latency_ns`` adds up the kernel's launches with that key, each from its common start to its last
-    answer and as often as it happens; None where the run failed, and then ``error`` says why. ``run_id`` is
-    the kept run, else empty. ``energy_pj`` is the energy of these launches, where that is what was tuned for.
+    ``latency_ns`` and its part ``launch_ns`` are of the kernel's launches with that key what a run's are of
+    all its launches (:attr:`kernbench.Run.latency_ns`); None where the run failed, and ``error`` says why.
+    ``run_id`` is the kept run, else empty. ``energy_pj`` is the energy of these launches, where that is what
+    was tuned for.
     """
 
     kernel: str
     key: Key
     config: dict[str, Any]
     latency_ns: float | None
+    launch_ns: float | None
     run_id: str
     best: bool = False
     error: str = ""
@@ -46,7 +49,7 @@ class Point:
 
     def as_dict(self) -> dict[str, Any]:
         """The point as JSON shows it."""
-        names = ("kernel", "key", "config", "latency_ns", "best", "run_id", "error")
+        names = ("kernel", "key", "config", "latency_ns", "launch_ns", "best", "run_id", "error")
         energy = (
             {} if self.energy_pj is None else {"energy_pj": self.energy_pj, "edp_pj_ns": self.cost("edp")}
         )
@@ -303,16 +306,14 @@ class Tuner:
         """Make a point of the run, or of the one in which the configuration failed for this key."""
         run, error, choices = self._failure(name, key, config) or measured
         launches = [c.launch for c in choices.made if c.kernel.name == name and c.key == key]
-        latency = energy = None
+        latency = launch = energy = None
         if run is not None and error is None and launches:
-            made = (run.launches[n] for n in launches)
-            latency = fsum(float(one["latency_ns"]) * one.get("times", 1) for one in made)
+            latency, launch = run_times(run.properties, launches).values()
             energy = self._energy(run, launches)
         missing = "not launched with this key" if error is None else headline(error)
         problem = "" if latency is not None else missing
-        point = Point(
-            name, key, dict(config), latency, run.id if run else "", error=problem, energy_pj=energy
-        )
+        kept = run.id if run else ""
+        point = Point(name, key, dict(config), latency, launch, kept, error=problem, energy_pj=energy)
         self.points.append(point)
         self.on_point(point)
 

@@ -59,6 +59,11 @@ class LaunchRecord:
     times: int = 1
 
     @property
+    def latency_ns(self) -> float:
+        """Time from submission to completion, ns."""
+        return self.t_done - self.t_submit
+
+    @property
     def pe_ns(self) -> float:
         """Longest time of a PE from the common start to the end of its kernel, ns; 0 when none has ended."""
         return max((times.exec_ns for times in self.pe_times.values()), default=0.0)

@@ -52,5 +52,6 @@ def _said(found: Mapping[str, Any]) -> list[str]:
         return [EMPTY]
     of = joules(found["energy_pj"])
     if found["latency_ns"]:  # traffic has no launches
-        of += f"; its launches took {joules(found['launches_pj'])} in {number(found['latency_ns'])} ns"
+        kernels = number(found["latency_ns"] - found["launch_ns"])
+        of += f"; its kernels took {joules(found['launches_pj'])} in {kernels} ns"
     return [of, *([] if found["static_pj"] else [_NO_STATIC])]

@@ -6,7 +6,9 @@ from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.api.result import Run
 from kernbench.report.content import Content, Grid, columns_of
 
-_COLUMNS = columns_of("launch kernel rank package follows times pes t_start t_done latency_ns pe_ns late_ns")
+_COLUMNS = columns_of(
+    "launch kernel rank package follows times pes t_start t_done latency_ns launch_ns pe_ns late_ns"
+)
 _OF_SOME = ("rank", "follows", "times")
 """Columns that are there where a launch has a value."""
 _EMPTY = "this run launched no kernel"

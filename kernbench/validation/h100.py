@@ -18,6 +18,7 @@ from kernbench.api.running import run
 from kernbench.models.config import Model
 from kernbench.models.layout import Share
 from kernbench.models.triton_step import TritonStep
+from kernbench.pgraph import run_times
 from kernbench.runtime.launching import LaunchHandle
 from kernbench.user_modules import load_file
 from kernbench.validation.table_file import Case, folder
@@ -61,10 +62,9 @@ def decoder_us(case: Case, machine: str = MACHINE) -> float:
                 step.run(w)
             torch.wait_all()
 
-    launches = run(bench, machine, trace=False).launches
-    if one:
-        launches = launches[len(launches) // 2 :]
-    return float(launches[-1]["t_done"] - launches[0]["t_submit"]) / 1e3
+    done = run(bench, machine, trace=False)
+    count = len(done.launches)
+    return run_times(done.properties, range(count // 2 if one else 0, count))["latency_ns"] / 1e3
 
 
 def watts(case: Case) -> float:
@@ -114,7 +114,7 @@ def _us(name: str, params: str, machine: str) -> float:
         for launch in PROBLEMS[name](torch, p):
             handle = launch()
             handle.wait()
-            took.append(handle.record.t_done - handle.record.t_submit)
+            took.append(handle.record.latency_ns)
 
     run(bench, machine, trace=False)
     return sum(took) / 1e3

@@ -48,6 +48,10 @@ def test_there_is_one_of_every_version_that_is_read() -> None:
 def test_a_kept_run_is_what_it_was(version: int, tmp_path: Path) -> None:
     run = kb.open_run("last", opened(version, tmp_path))
     assert (run.bench, run.properties["status"], run.sim_ns) == ("gemm-single-pe", "ok", 987.9899999999998)
+    (launch,) = run.launches
+    assert run.latency_ns == pytest.approx(launch["t_done"] - launch["t_submit"])
+    assert run.kernels_ns == pytest.approx(launch["t_done"] - launch["t_start"])
+    assert run.cypher("MATCH (r:Run) RETURN r.latency_ns AS ns").rows == [(run.latency_ns,)]
     assert run.critical_path("run").ns == pytest.approx(run.sim_ns)
     assert run.graph.number_of_nodes() > 100
 

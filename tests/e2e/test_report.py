@@ -152,7 +152,7 @@ def test_parts_of_a_report_are_named_as_they_are_made(made: Made) -> None:
 def test_a_window_and_an_earlier_run(made: Made, windows: Path) -> None:
     answers = page_of(made[1] / "sub" / "compared.html").answers
     assert answers["compare"]["grids"][0]["table"]["rows"] == [["parameter", "k", 128, 64]]
-    assert answers["overview"]["window"] == "launch 0"
+    assert answers["overview"]["window"] == "the kernel of launch 0"
     setup = page_of(made[1] / "setup.html").answers
     assert setup["timeline"]["ns"] == 100.0
     assert setup["machine?view=cube"]["use"]["ns"] == 100.0

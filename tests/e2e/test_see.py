@@ -27,7 +27,7 @@ def test_a_trace_is_named_after_its_run_and_holds_its_launch(cli: Any, workdir: 
     ended = cli("export", "perfetto", "--format", "json")
     payload = json.loads(ended.out)
     assert payload == {
-        "run_id": kept, "to": "perfetto", "window": "launch 0", "files": [f"{kept}.pftrace"],
+        "run_id": kept, "to": "perfetto", "window": "the kernel of launch 0", "files": [f"{kept}.pftrace"],
     }  # fmt: skip
     assert any(one.path == ("launches",) for one in read(workdir / f"{kept}.pftrace").slices)
 

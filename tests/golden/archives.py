@@ -92,7 +92,7 @@ SLOW = (
 """Cases that take longer than a developer waits."""
 
 _WALL_CLOCK_AND_SOURCE = ("version", "config_hash", "source_text")
-_FOLLOWS = ("latency_ns",)
+_FOLLOWS = ("latency_ns", "launch_ns")
 """From the launches, which are digested."""
 FIGURES = ("figures", "busy_ns")
 """Of each case: plain numbers rather than digests."""
@@ -197,6 +197,7 @@ def run_figures(said: Mapping[str, Any], tables: Mapping[str, Any]) -> dict[str,
     return {
         "figures": {
             "latency_ns": round(said["latency_ns"], 3),
+            "launch_ns": round(said["launch_ns"], 3),
             "sim_ns": round(said["sim_ns"], 3),
             "launches": len(said["launches"]),
             "events": said["events"],

@@ -51,7 +51,10 @@ def test_a_run_knows_its_figures(machine: Any, kernbench_store: GraphStore) -> N
     )
     assert run.params["m"] == 32
     (launch,) = run.launches
-    assert run.latency_ns == launch["latency_ns"] == launch["t_done"] - launch["t_start"] > 0
+    assert run.latency_ns == launch["latency_ns"] == launch["t_done"] - launch["t_submit"]
+    assert run.launch_ns == pytest.approx(launch["launch_ns"])
+    assert launch["launch_ns"] == launch["t_start"] - launch["t_submit"] > 0
+    assert run.kernels_ns == pytest.approx(launch["t_done"] - launch["t_start"])
     assert launch["t_submit"] <= launch["t_start"] < launch["t_done"] <= run.sim_ns
     assert json.loads(run.to_json()) == json.loads(json.dumps(run.summary()))
 

@@ -5,18 +5,27 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from kernbench_graph.archive.record import launched_ns
+from kernbench_graph.archive.launched import run_times
 
 from kernbench.api.summary import busiest, busiest_by_class, most_waited_for
 
-INTERVALS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 20)).map(lambda p: (p[0], p[0] + p[1])))
+LAUNCHES = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 9), st.integers(0, 20)))
 
 
-@given(INTERVALS)
-def test_latency_is_the_time_in_which_any_launch_runs(intervals: list[tuple[int, int]]) -> None:
-    launches = [{"t_start": float(start), "t_done": float(end)} for start, end in intervals]
-    covered = {ns for start, end in intervals for ns in range(start, end)}
-    assert launched_ns(launches) == len(covered)
+@given(LAUNCHES)
+def test_latency_is_the_time_in_which_any_launch_is_submitted_and_not_done(
+    launches: list[tuple[int, int, int]],
+) -> None:
+    info = {
+        "launches": [
+            {"t_submit": float(t), "t_start": float(t + before), "t_done": float(t + before + ran)}
+            for t, before, ran in launches
+        ]
+    }
+    whole = {ns for t, before, ran in launches for ns in range(t, t + before + ran)}
+    running = {ns for t, before, ran in launches for ns in range(t + before, t + before + ran)}
+    assert run_times(info) == {"latency_ns": len(whole), "launch_ns": len(whole - running)}
+    assert run_times(info, ()) == {"latency_ns": 0.0, "launch_ns": 0.0}
 
 
 @given(

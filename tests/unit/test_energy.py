@@ -88,7 +88,7 @@ def test_energy_of_launches_is_without_the_hosts_transfers() -> None:
 def test_a_launch_keeps_a_limit_of_power_at_the_cube_root_of_what_is_left() -> None:
     static = {"pe_cpu.static_mw": 500.0}
     (free,) = (row for row in gemm().energy("launch", static)["rows"] if row["launch"] == 0)
-    ns = gemm().latency_ns
+    ns = gemm().kernels_ns
     watts = free["energy_pj"] / ns / 1e3
     assert "watts" not in free
     assert free["static_pj"] > 0
@@ -237,7 +237,7 @@ def test_static_energy_is_that_of_all_parts_while_the_run_lasts() -> None:
     found = run.energy("launch")
     assert found["static_pj"] == pytest.approx((2.0 * routers + 10.0) * run.sim_ns, abs=0.01)
     rows = {row["launch"]: row["static_pj"] for row in found["rows"]}
-    assert rows[0] == pytest.approx((2.0 * routers + 10.0) * run.latency_ns, abs=0.01)
+    assert rows[0] == pytest.approx((2.0 * routers + 10.0) * run.kernels_ns, abs=0.01)
     assert launches_pj(run) == [next(r["energy_pj"] for r in found["rows"] if r["launch"] == 0)]
     assert run.sim_ns == gemm().sim_ns
     assert run.info["topology_id"] != gemm().info["topology_id"]

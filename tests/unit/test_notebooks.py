@@ -32,7 +32,7 @@ def test_a_run_shows_its_launches_and_where_their_time_went(gemm: kb.Run) -> Non
     text = _texts(gemm)
     assert f"{gemm.latency_ns:.1f} ns in 1 launch" in text
     assert "verified" in text
-    for word in ("Critical path of launch 0 by cause", "compute", "Busiest parts", "pe_gemm"):
+    for word in ("Critical path of the kernel of launch 0 by cause", "compute", "Busiest parts", "pe_gemm"):
         assert word in text
 
 
@@ -91,4 +91,4 @@ def test_a_kernel_run_is_a_line_for_people() -> None:
     assert line.startswith(f"<KernelRun add: {done.latency_ns:.1f} ns on minimal")
     assert "outputs float16[8, 8]" in line
     assert "\n" not in line
-    assert "Critical path of launch 0 by cause" in _texts(done)
+    assert "Critical path of the kernel of launch 0 by cause" in _texts(done)

@@ -32,7 +32,7 @@ def qkv() -> kb.Run:
 def test_every_operation_of_the_launch_is_a_bar_at_its_engine(qkv: kb.Run) -> None:
     line = qkv.timeline(fold=False, rows=0).to_dict()
     start = qkv.launches[0]["t_start"]
-    assert (line["start_ns"], line["ns"]) == (start, pytest.approx(qkv.latency_ns))
+    assert (line["start_ns"], line["ns"]) == (start, pytest.approx(qkv.kernels_ns))
     bars = {
         (row["place"], bar["number"]): (bar["begin"], bar["end"])
         for group in line["groups"]
@@ -90,8 +90,8 @@ def test_text_fits_its_width_and_shows_each_row(qkv: kb.Run, width: int) -> None
 
 
 def test_the_upload_is_one_line_where_launches_are_shown(qkv: kb.Run) -> None:
-    setup = qkv.sim_ns - qkv.latency_ns
-    assert f"{setup:.3f} ns are setup, outside of launches" in qkv.timeline().text(200)
+    setup = qkv.sim_ns - qkv.kernels_ns
+    assert f"{setup:.3f} ns are setup, outside of kernels" in qkv.timeline().text(200)
     assert "outside of launches" not in qkv.timeline("run").text(200)
     assert "outside of launches" not in qkv.timeline("setup").text(200)
 

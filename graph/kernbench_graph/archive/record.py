@@ -7,10 +7,9 @@ encoding and without timestamps. Every file is checked against its checksum befo
 from __future__ import annotations
 
 import hashlib
-import math
 import secrets
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from kernbench_graph.archive.atomic import (
     replace_file,
 )
 from kernbench_graph.archive.canonical import arrow_schema, canonical_tables, empty_table, with_defaults
+from kernbench_graph.archive.launched import run_times
 from kernbench_graph.errors import ArchiveError, SchemaVersionError
 from kernbench_graph.input_files import read_file
 from kernbench_graph.json_text import parse
@@ -157,7 +157,7 @@ def info_of(content: Mapping[str, Any], run_id: str) -> dict[str, Any]:
 
 _LAUNCH: dict[str, type | tuple[type, ...]] = {
     "t_start": (int, float), "t_done": (int, float), "launch": int, "kernel": str, "pe_ns": (int, float),
-    "pe_times": dict,
+    "t_submit": (int, float), "pe_times": dict,
 }  # fmt: skip
 """What a run says of each of its launches. The times must be there."""
 
@@ -181,24 +181,9 @@ def _check_launches(launches: Any, what: str) -> None:
             )
 
 
-def launched_ns(launches: Iterable[Mapping[str, Any]]) -> float:
-    """Time during which at least one of ``launches``, with ``t_start`` and ``t_done`` in ns, was under way.
-
-    >>> launched_ns([{"t_start": 1, "t_done": 5}, {"t_start": 4, "t_done": 6}, {"t_start": 8, "t_done": 9}])
-    6.0
-    """
-    total, covered = 0.0, -math.inf
-    for start, end in sorted((float(launch["t_start"]), float(launch["t_done"])) for launch in launches):
-        total += max(0.0, end - max(start, covered))
-        covered = max(covered, end)
-    return total
-
-
 def _with_latency(info: Mapping[str, Any]) -> dict[str, Any]:
-    """``info`` with ``latency_ns``, which follows from the producer's ``launches``."""
-    if info.get("latency_ns") is not None:
-        return dict(info)
-    return {**info, "latency_ns": launched_ns(info.get("launches") or ())}
+    """``info`` with the times that follow from ``launches``; an older version kept other ones."""
+    return {**info, **(run_times(info) if info.get("launches") else {})}
 
 
 def change_tags(folder: Path, add: Sequence[str], remove: Sequence[str]) -> list[str]:

@@ -16,7 +16,7 @@ from kernbench.cli.group import Command
 from kernbench.cli.output import emit, format_option, say
 from kernbench.cli.progress import running
 
-_COLUMNS = ("kernel", "key", "config", "latency_ns", "best", "run_id", "error")
+_COLUMNS = ("kernel", "key", "config", "latency_ns", "launch_ns", "best", "run_id", "error")
 
 
 @click.command(
@@ -59,8 +59,9 @@ def command(
     configuration that fails is a row with its error; exits 1 when all configurations of a kernel fail. When
     interrupted, it prints what was measured so far.
 
-    JSON has bench, points (kernel, key, config, latency_ns, best, run_id, error; with another goal also
-    energy_pj and edp_pj_ns), best_run, and settings: what 'kernbench run BENCH' takes to run with the best.
+    JSON has bench, points (kernel, key, config, latency_ns, launch_ns, best, run_id, error; with another goal
+    also energy_pj and edp_pj_ns), best_run, and settings: what 'kernbench run BENCH' takes to run with the
+    best.
     """
     file = options.topology_file(topology)
     measured: list[Point] = []
@@ -87,7 +88,7 @@ def command(
 
 
 def _print(fmt: str, found: kb.Tuning, goal: str) -> None:
-    columns = _COLUMNS if goal == "latency" else (*_COLUMNS[:4], "energy_pj", "edp_pj_ns", *_COLUMNS[4:])
+    columns = _COLUMNS if goal == "latency" else (*_COLUMNS[:5], "energy_pj", "edp_pj_ns", *_COLUMNS[5:])
     rows = [_row(fmt, point, goal) for point in sorted(found.points, key=partial(_order, goal=goal))]
     empty = {i for i, name in enumerate(columns) if name in ("key", "error") and not any(r[i] for r in rows)}
     if fmt != "table":
@@ -114,6 +115,7 @@ def _row(fmt: str, point: Point, goal: str) -> Sequence[object]:
         ", ".join(f"{name}={value}" for name, value in point.key),
         " ".join(f"{name}={value}" for name, value in point.config.items()),
         point.latency_ns,
+        point.launch_ns,
         *(() if goal == "latency" else (point.energy_pj, point.cost("edp"))),
         best,
         point.run_id,

@@ -88,7 +88,7 @@ class TimelineContent:
     left_out: int = 0
     """Groups that are not shown."""
     setup_ns: float = 0.0
-    """Time of the run outside of launches, where only launches are shown."""
+    """Time of the run in which no kernel runs, where only launches are shown."""
 
     @property
     def categories(self) -> list[str]:
@@ -101,7 +101,7 @@ class TimelineContent:
         """Lines for people about what is shown."""
         lines = [f"time 0 is {self.start_ns:.3f} ns of the run"]
         if self.setup_ns:
-            lines.append(f"{self.setup_ns:.3f} ns are setup, outside of launches")
+            lines.append(f"{self.setup_ns:.3f} ns are setup, outside of kernels")
         if any(group.count > 1 for group in self.groups):
             lines.append("x N: N identical rows")
         if self.left_out:

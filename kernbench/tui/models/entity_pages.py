@@ -88,8 +88,9 @@ def launch_page(opened: OpenRun, wanted: int) -> Page:
     launch = launches[wanted]
     facts = [
         ("kernel", f"{launch['kernel']} on {launch['pes']} PEs"),
-        ("latency", f"{number(launch['latency_ns'])} ns, of the slowest PE {number(launch['pe_ns'])} ns"),
-        ("time", f"{number(launch['t_start'])} to {number(launch['t_done'])} ns"),
+        ("latency", f"{number(launch['latency_ns'])} ns (launch {number(launch['launch_ns'])})"),
+        ("slowest PE", f"{number(launch['pe_ns'])} ns"),
+        ("started", f"{number(launch['t_start'])} ns, done at {number(launch['t_done'])} ns"),
     ]
     pes = [{"component": pe, **times} for pe, times in launch.get("pe_times", {}).items()]
     pes.sort(key=lambda pe: (-pe["exec_ns"], pe["component"]))
