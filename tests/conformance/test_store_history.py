@@ -63,7 +63,7 @@ def test_the_launches_count_and_the_whole_run_only_where_there_are_none(store: G
     over = asked(store, "bench-over-time", "run", "latency_ns", "times_fastest", bench="gemm")
     assert over == [("a", 100.0, 1.0), ("b", 390.0, 3.9), ("c", 1000.0, 1.0), ("d", 1500.0, 1.5)]
     listed = asked(store, "runs", "run", "sim_ns", "latency_ns")
-    assert (listed[0], listed[-1]) == (("d", 1500.0, 0.0), ("a", 1000.0, 100.0))
+    assert (listed[0], listed[-1]) == (("d", 1500.0, None), ("a", 1000.0, 100.0))
 
 
 def test_another_machine_of_the_same_name_is_another_line(store: GraphStore) -> None:

@@ -69,7 +69,7 @@ def test_wrong_usage_is_one_line_and_leaves_nothing(
 
 def test_the_time_line_in_each_format_has_the_same_bars(cli: Any, kept: str) -> None:
     text = cli("timeline").out
-    assert text.startswith("gemm-single-pe on minimal, launch 0\n")
+    assert text.startswith("gemm-single-pe on minimal, the kernel of launch 0\n")
     line = json.loads(cli("timeline", "--format", "json").out)
     bars = [bar for group in line["groups"] for row in group["rows"] for bar in row["bars"]]
     rows = list(csv.DictReader(io.StringIO(cli("timeline", "--format", "csv").out)))

@@ -60,7 +60,7 @@ def test_json_has_points_and_settings_that_run(cli: Cli, bench: tuple[str, ...])
 
 def test_csv_and_table_have_the_fastest_first(cli: Cli, bench: tuple[str, ...]) -> None:
     rows = list(csv.reader(cli(*bench, "--format", "csv").out.splitlines()))
-    assert rows[0] == ["kernel", "key", "config", "latency_ns", "best", "run_id", "error"]
+    assert rows[0] == ["kernel", "key", "config", "latency_ns", "launch_ns", "best", "run_id", "error"]
     assert [row[2] for row in rows[1:]] == ["N=3", "N=4", "N=5", "N=2"]
     table = cli(*bench).out.splitlines()
     assert table[1].split()[-2:-1] == ["*"]

@@ -117,7 +117,7 @@ def test_what_is_told(cli: Cli) -> None:
     assert best["free_saved_ns"] == max(one["free_saved_ns"] for one in listed["candidates"])
     shown = cli("what-if", "--locations", "0").out.splitlines()
     of = "estimates of it for 15 kinds and the 0 slowest locations"
-    assert shown[0] == f"gemm-single-pe on minimal, launch 0: 461.1 ns; {of}"
+    assert shown[0] == f"gemm-single-pe on minimal, the kernel of launch 0: 461.1 ns; {of}"
     assert shown[1].split() == list(best)
     assert all(line.startswith("kind:") for line in shown[2:])
     few = cli("what-if", "--locations", "3").out.splitlines()[2:]
@@ -144,7 +144,7 @@ def test_what_is_told(cli: Cli) -> None:
     assert (only["measured"], only["difference_ns"], only["saved_ns"]) == (None, None, pytest.approx(64.0))
     assert only["changes"] == [{"where": "kind:pe_gemm", "speed": 2.0}]
     shown = cli("what-if", "--speed", "kind:pe_gemm=2", "--launch", "0", "--no-rerun").out.splitlines()
-    assert shown[0] == "gemm-single-pe on minimal, launch 0: kind:pe_gemm 2 times as fast"
+    assert shown[0] == "gemm-single-pe on minimal, the kernel of launch 0: kind:pe_gemm 2 times as fast"
     assert shown[-1] == "estimated: 397.1 ns instead of 461.1, 64 ns less (13.9%); nothing was run"
 
     both = cli("what-if", "--speed", "kind:pe_gemm=2", "--speed", "kind:pcie_ep=free", "--launch", "0")
