@@ -239,3 +239,13 @@ def test_a_layer_by_a_library_is_the_decoder_on_one_shard(monkeypatch: pytest.Mo
     parts = [h100.decoder_us({**part, "case": name}) for name in names]
     assert min(parts) > 0.82
     assert sum(parts) + parts[0] < one
+
+
+def test_a_user_reads_the_latency_that_is_validated() -> None:
+    n, block = 65_536, 1024
+    x = np.zeros(n, np.float32)
+    grid = h100._kernels().vadd[(n // block,)]
+    done = kb.run_kernel(grid, x, x.copy(), o=x.copy(), n=n, BLOCK=block, topology="h100", store="memory:")
+    case = {"case": "vector add f32", "params": json.dumps({"n": n, "block": block})}
+    assert done.latency_ns == pytest.approx(1e3 * h100.us(case))
+    assert done.run.launch_ns == pytest.approx(819.0625, abs=1e-3)
