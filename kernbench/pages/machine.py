@@ -11,9 +11,9 @@ from kernbench.api.pictures import diagram_views
 from kernbench.api.result import Run
 from kernbench.errors import UsageError
 from kernbench.hints import did_you_mean
-from kernbench.kinds import LINK_KINDS
 from kernbench.pgraph import PropertyGraph
 from kernbench.report.colours import IDLE, STEPS, fill
+from kernbench.report.inks import inks, kind_of
 from kernbench.report.legend import legend, remarks
 from kernbench.report.percents import LEAST, percents
 from kernbench.report.views import VIEWS, Overlay, overlay
@@ -33,6 +33,7 @@ def machine(graph: PropertyGraph, view: str, of: str | None = None) -> dict[str,
     if view not in VIEWS:
         raise UsageError(f"there is no view '{view}'; {did_you_mean(view, VIEWS)}")
     drawn = VIEWS[view](graph, of)
+    of_wires = inks(drawn)
     return {
         "view": view,
         "views": list(diagram_views(graph)),
@@ -52,10 +53,10 @@ def machine(graph: PropertyGraph, view: str, of: str | None = None) -> dict[str,
         ],
         "wires": [
             {"id": w.id, "kind": w.kind, "points": [[_point(x), _point(y)] for x, y in w.points],
-             "tip": f"{w.a} - {w.b}: {LINK_KINDS[w.kind].title}, {w.gbs:g} GB/s each way, {w.mm:g} mm",
-             "colour": LINK_KINDS[w.kind].colour, "thick": LINK_KINDS[w.kind].thick,
-             "dashed": LINK_KINDS[w.kind].dashed}
+             "tip": f"{w.a} - {w.b}: {ink.text}, {w.gbs:g} GB/s each way, {w.mm:g} mm",
+             "colour": ink.colour, "thick": ink.thick, "dashed": ink.dashed}
             for w in drawn.wires
+            for ink in [of_wires[kind_of(w)]]
         ],
         "notes": [
             {"text": n.text, "x": _point(n.x), "y": _point(n.y), "anchor": n.anchor} for n in drawn.notes

@@ -1,11 +1,11 @@
-"""The legend of a diagram: one entry for each kind of link, or for each step of utilisation."""
+"""The legend of a diagram: one entry for each kind of wire, or for each step of utilisation."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kernbench.kinds import LINK_KINDS
 from kernbench.report.colours import STEPS, colour, percent
+from kernbench.report.inks import inks, kind_of
 from kernbench.report.views import Overlay, View
 
 
@@ -25,18 +25,13 @@ def legend(view: View, overlay: Overlay | None = None) -> list[LegendEntry]:
 
 
 def _kinds(view: View) -> list[LegendEntry]:
-    figures: dict[tuple[str, str], tuple[set[float], set[float]]] = {}
-    for wire in view.wires:
-        gbs, mm = figures.setdefault((wire.kind, wire.name), (set(), set()))
-        gbs.add(wire.gbs)
-        mm.add(wire.mm)
     entries = []
-    for (kind, name), (gbs, mm) in figures.items():
-        record = LINK_KINDS[kind]
-        words = [name or record.title, f"{_span(gbs)} GB/s"]
-        if max(mm) > 0:
-            words.append(f"{_span(mm)} mm")
-        entries.append(LegendEntry(record.colour, record.thick, record.dashed, ", ".join(words)))
+    for name, ink in inks(view).items():
+        wires = [wire for wire in view.wires if kind_of(wire) == name]
+        words = [ink.text, f"{_span({wire.gbs for wire in wires})} GB/s"]
+        if any(wire.mm > 0 for wire in wires):
+            words.append(f"{_span({wire.mm for wire in wires})} mm")
+        entries.append(LegendEntry(ink.colour, ink.thick, ink.dashed, ", ".join(words)))
     return entries
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from xml.sax.saxutils import escape, quoteattr
 
-from kernbench.kinds import LINK_KINDS
 from kernbench.report.colours import INK, PAPER, colour, fill, percent
+from kernbench.report.inks import Ink, inks, kind_of
 from kernbench.report.legend import LegendEntry, legend, remarks
 from kernbench.report.percents import HIGH, percents
 from kernbench.report.views import Box, Note, Overlay, View, Wire
@@ -33,7 +33,7 @@ _PERCENT = (
 
 def svg(view: View, overlay: Overlay | None = None, run: str = "") -> str:
     """The picture; ``overlay`` colours it by what the run called ``run`` did."""
-    entries = legend(view, overlay)
+    entries, of_wires = legend(view, overlay), inks(view)
     inner = max(view.width, _LEAST)
     title = f"{view.topology}: {view.title}"
     inner = max(inner, width(title, _TITLE) * BOLD)
@@ -62,7 +62,7 @@ def svg(view: View, overlay: Overlay | None = None, run: str = "") -> str:
         ),
         f'<g transform="translate({_n(left)} {_n(top)})">',
         *(_box(box, overlay) for box in view.boxes if box.is_frame),
-        *(_wire(wire, overlay) for wire in view.wires),
+        *(_wire(wire, of_wires[kind_of(wire)], overlay) for wire in view.wires),
         *(_box(box, overlay) for box in view.boxes if not box.is_frame),
         *(_text(note.text, note.x, note.y, note.anchor) for note in view.notes),
         *(_percent(note) for note in (percents(view, overlay).values() if overlay else ())),
@@ -96,6 +96,8 @@ def _box(box: Box, overlay: Overlay | None) -> str:
             paint, thick = colour(share)
             border = f' style="stroke:{paint};stroke-width:{_n(thick)}"'
         note = _use(share, overlay.busiest.get(box.id), box.components + box.links)
+    if box.kind == "lost":
+        border = ' style="stroke-dasharray:4 3;opacity:0.55"'
     colour_of_box = fill(box.kind)
     corner = "6" if box.is_frame else "3"
     tip = f"<title>{escape((box.tip or box.id) + note)}</title>"
@@ -114,16 +116,15 @@ def _lines(lines: tuple[str, ...], x: float, y: float) -> Iterator[str]:
         yield _text(line, x, first + i * LINE)
 
 
-def _wire(wire: Wire, overlay: Overlay | None) -> str:
-    kind = LINK_KINDS[wire.kind]
-    paint, thick, dashed, note = kind.colour, kind.thick, kind.dashed, ""
+def _wire(wire: Wire, ink: Ink, overlay: Overlay | None) -> str:
+    paint, thick, dashed, note = ink.colour, ink.thick, ink.dashed, ""
     if overlay is not None:
         share = overlay.wires.get(wire.id, 0.0)
         paint, thick = colour(share)
         dashed, note = False, _use(share, overlay.busiest.get(wire.id), wire.links)
     dash = ' stroke-dasharray="5 3"' if dashed else ""
     points = " ".join(f"{_n(x)},{_n(y)}" for x, y in wire.points)
-    tip = f"{wire.a} - {wire.b}: {kind.title}, {wire.gbs:g} GB/s each way, {wire.mm:g} mm{note}"
+    tip = f"{wire.a} - {wire.b}: {ink.text}, {wire.gbs:g} GB/s each way, {wire.mm:g} mm{note}"
     return (
         f"<g id={quoteattr(wire.id)}><title>{escape(tip)}</title>"
         f'<polyline class="wire" points="{points}" stroke="{paint}" stroke-width="{_n(thick)}"{dash}/></g>'

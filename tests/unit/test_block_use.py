@@ -83,6 +83,7 @@ def test_every_surface_gives_a_die_the_same_use(run: kb.Run) -> None:
     package_map = tree.map("package")
     assert package_map is not None
     cells = {cell.name: cell.share for cell in package_map.cells.values()}
+    assert "package.io" in cells, "all that is in the package, not dies alone"
     picture = kb.diagram(opened.graph, "system", run=run, store=run._kept_in(), of="package")
     page = Answers(run._kept_in()).answer("machine", {"run": run.id, "view": "system", "of": "package"})
     dies = [name for name in tree.parts("package") if tree.parts(name)]

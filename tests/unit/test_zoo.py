@@ -20,7 +20,7 @@ from kernbench.errors import UsageError
 from kernbench.kinds import component_kind
 from kernbench.machine.machine import Machine
 from kernbench.pgraph import PropertyGraph
-from kernbench.report.views.blocks import _cells
+from kernbench.report.views.placing import cells_of
 from kernbench.routing import router_of
 from kernbench.topology.neighbours import MachineShape
 
@@ -178,8 +178,8 @@ def test_a_large_grid_has_small_boxes() -> None:
 
 def test_no_wire_of_all_to_all_is_behind_a_box() -> None:
     names = [f"gpu{i}" for i in range(8)]
-    joined = {frozenset(pair) for pair in combinations(names, 2)}
-    cells = _cells(names, "", joined)
+    joined = {name: {*names} - {name} for name in names}
+    cells = cells_of({name: ("gpu", (number,)) for number, name in enumerate(names)}, joined)
     for a, b in combinations(names, 2):
         for other in set(names) - {a, b}:
             (x0, y0), (x1, y1), (x, y) = cells[a], cells[b], cells[other]

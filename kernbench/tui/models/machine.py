@@ -7,6 +7,7 @@ from typing import Any
 
 from kernbench.analysis.block_use import busiest_member, members_of_blocks
 from kernbench.api.open_runs import OpenRun
+from kernbench.report.views.facts import is_tray
 from kernbench.tui.models.mesh import MeshMap, map_of
 from kernbench.tui.models.resource_page import Shares, describe
 
@@ -26,8 +27,25 @@ class MachineTree:
             self._parts.setdefault(parent, []).append(name)
             self._parent[name] = parent
         self.root = self._parts[""][0]
+        if not is_tray(opened.graph):
+            self._group()
         inside = members_of_blocks(self._parent, self._utilisation)
         self._most = {block: busiest_member(self._utilisation, own) for block, own in inside.items()}
+
+    def _group(self) -> None:
+        """Put parts of a block that is not a component itself, such as a stack, below one name."""
+        for parent, parts in list(self._parts.items()):
+            blocks: dict[str, list[str]] = {}
+            for name in parts:
+                own = name.removeprefix(f"{parent}.")
+                blocks.setdefault(name[: len(name) - len(own)] + own.partition(".")[0], []).append(name)
+            grouped = {block: own for block, own in blocks.items() if len(own) > 1 and block not in own}
+            self._parts |= grouped
+            self._parent |= {name: block for block, own in grouped.items() for name in own}
+            self._parent |= dict.fromkeys(grouped, parent)
+            self._parts[parent] = [
+                n for block, own in blocks.items() for n in ([block] if block in grouped else own)
+            ]
 
     @property
     def first_package(self) -> str:
@@ -57,8 +75,9 @@ class MachineTree:
         return f"not used in {self.window}"
 
     def describe(self, name: str) -> dict[str, Any]:
-        """The part's properties."""
-        return describe(self.opened, name)
+        """The part's properties; of a block that is not a component, how many parts it has."""
+        known = name in self.opened.components or name in self.opened.links
+        return describe(self.opened, name) if known else {"parts": len(self.parts(name))}
 
     def map(self, name: str) -> MeshMap | None:
         """The map on which it lies."""

@@ -1,4 +1,4 @@
-"""A machine as a map: cubes of a package, or routers of a cube, and the use of each and of their links."""
+"""A machine as a map: blocks, cubes of a package, or routers of a cube; their use and that of links."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ from typing import Any
 
 from kernbench.analysis.block_use import busiest_member
 from kernbench.api.open_runs import OpenRun
+from kernbench.report.views import overlay
+from kernbench.report.views.blocks import blocks_view
+from kernbench.report.views.facts import is_tray
+from kernbench.topology.nodes import TRAY
 
 At = tuple[int, int]
 
@@ -49,14 +53,39 @@ def map_of(
 ) -> MeshMap | None:
     """The map on which a component lies: its cube's routers, or its package's cubes; None for the tray.
 
+    Of a machine of parts it has the blocks beside it, memories too, where these are not routers of a chiplet.
+
     ``shares`` has the utilisation of components and links, ``blocks`` that of blocks and whose it is.
     """
     table = opened.topology.tables["Component"].select(["name", "sip", "cube"]).to_pylist()
     places = {row["name"]: (row["sip"], row["cube"]) for row in table}
     sip, cube = places.get(name.partition("->")[0], (-1, -1))
+    if not is_tray(opened.graph):
+        mesh = [row for row in _rows(opened, sip, cube) if row["kind"] == "router"] if cube >= 0 else []
+        return cube_map(opened, shares, sip, cube) if len(mesh) > 3 else block_map(opened, shares, name)
     if sip < 0:
         return None
     return cube_map(opened, shares, sip, cube) if cube >= 0 else sip_map(opened, shares, blocks, sip)
+
+
+def block_map(opened: OpenRun, shares: Mapping[str, float], name: str) -> MeshMap:
+    """The blocks within a block, or within the one around a part, as the picture of the machine has them."""
+    block = name.partition("->")[0]
+    while block and block in opened.components and opened.graph.node(block).properties["impl"]:
+        block = block.rpartition(".")[0]
+    view = blocks_view(opened.graph, None if block == TRAY else block or None)
+    used = overlay(view, shares)
+    columns, rows = (
+        sorted({round(at) for at in axis}) for axis in zip(*((b.x, b.y) for b in view.boxes), strict=True)
+    )
+    at = {box.id: (rows.index(round(box.y)), columns.index(round(box.x))) for box in view.boxes}
+    cells = {
+        at[box.id]: Cell(box.id, box.lines[0], used.boxes.get(box.id, 0.0), used.busiest.get(box.id, ""))
+        for box in view.boxes
+    }
+    ends = {wire.id: sorted((at[wire.a], at[wire.b])) for wire in view.wires}
+    between = {(a, b): used.wires.get(key, 0.0) for key, (a, b) in ends.items()}
+    return _join(f"{view.title}: blocks", cells, between)
 
 
 def sip_map(
@@ -85,7 +114,7 @@ def sip_map(
 
 
 def cube_map(opened: OpenRun, shares: Mapping[str, float], sip: int, cube: int) -> MeshMap:
-    """The routers of a cube, each with the PE or memory beside it."""
+    """The routers of a cube, each with the PE and memory beside it: ``pe0+`` is more than the PE."""
     rows = _rows(opened, sip, cube)
     here = {row["name"] for row in rows}
     title = _name_of(rows, "cube") or _name_of(_rows(opened, sip), "sip")
@@ -151,7 +180,7 @@ def _owners(
             owner |= dict.fromkeys(pes[pe], src)
             group = dst.rpartition(".")[0]
             several = labels.get(src, (group, ""))[0] != group
-            labels[src] = (src, src.rpartition(".")[2]) if several else (group, f"pe{pe}")
+            labels[src] = (src, src.rpartition(".")[2]) if several else (group, f"pe{pe}+")
         elif not here[dst].startswith("ucie"):
             owner.setdefault(dst, src)
             if not here[dst].startswith("hbm"):

@@ -16,7 +16,7 @@ from kernbench.report.cells import text
 from kernbench.report.colours import STEPS
 from kernbench.report.targets import Target
 from kernbench.tui.models.machine import MachineTree
-from kernbench.tui.models.mesh import MeshMap
+from kernbench.tui.models.mesh import Cell, MeshMap
 from kernbench.tui.models.resource_page import shares_of
 from kernbench.tui.screens.base import BrowserScreen
 from kernbench.tui.widgets.mesh import MeshWidget, heat
@@ -129,19 +129,21 @@ class TopologyScreen(BrowserScreen):
         self.describe_part(name)
         self.ask(lambda: machine.map(name), self.show_map, "map")
 
-    def describe_part(self, name: str) -> None:
-        """Name, use and properties of a part."""
+    def describe_part(self, name: str, cell: Cell | None = None) -> None:
+        """Name, use and properties of a part; of a cell of the map also what was busiest there."""
         assert self.machine is not None
         self._described = name
         facts = ", ".join(f"{key} {text(value)}" for key, value in self.machine.describe(name).items())
         use = self.machine.use(name)
+        if cell is not None and cell.label.endswith("+") and cell.busiest:
+            use += f"; with what is beside it: {cell.share:.1%}, {cell.busiest}"
         self.query_one("#part", Static).update(styled((name, "bold"), f"  {use}\n{facts}"))
 
     def show_map(self, found: MeshMap | None) -> None:
         """Draw a map; the one before stays where a part lies on none."""
         if found is not None and self.machine is not None:
             self.query_one(MeshWidget).show(found)
-            words = f"{found.title}, use of the busiest member in {self.machine.window}"
+            words = f"{found.title}, busiest member in {self.machine.window}"
             scale = legend() if self.size.width >= 100 else []
             self.query_one("#map-title", Static).update(styled(words, *scale))
 
@@ -149,13 +151,14 @@ class TopologyScreen(BrowserScreen):
     def moved(self, event: MeshWidget.Moved) -> None:
         """Describe the cell under the map's cursor."""
         if self.machine is not None and self.query_one(MeshWidget).has_focus:
-            self.describe_part(event.cell.name)
+            self.describe_part(event.cell.name, event.cell)
 
     @on(MeshWidget.Opened)
     def opened(self, event: MeshWidget.Opened) -> None:
-        """A cube shows its routers, anything else its page."""
-        found = self.query_one(MeshWidget).map
-        if found is not None and found.title.endswith("cubes"):
+        """A cube shows its routers, a block the blocks within it, anything else its page."""
+        found, machine = self.query_one(MeshWidget).map, self.machine
+        opens = found is not None and found.title.endswith(("cubes", "blocks"))
+        if opens and machine is not None and machine.parts(event.cell.name):
             self.show_part(event.cell.name)
         else:
             self.follow(Target("resource", event.cell.name))

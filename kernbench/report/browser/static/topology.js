@@ -48,7 +48,7 @@ function drawn(picture) {
   const box = (one) => {
     const x = one.x + one.w / 2, y = one.frame ? one.y + 6 + LINE * one.lines.length / 2 : one.y + one.h / 2;
     if (one.kind === "label") return s("g", {}, lines(one.lines, x, one.y + one.h / 2));
-    const line = s("rect", { class: one.frame ? `frame ${one.kind}` : "box", x: one.x, y: one.y, width: one.w,
+    const line = s("rect", { class: one.frame ? `frame ${one.kind}` : one.kind === "lost" ? "box lost" : "box", x: one.x, y: one.y, width: one.w,
       height: one.h, rx: one.frame ? 6 : 3, fill: one.fill });
     shapes.set(one.id, { one, line, wire: false });
     return s("g", { class: "part", "data-id": one.id }, line, lines(one.lines, x, y));
