@@ -12,9 +12,10 @@ _LONGEST = 80
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that is spelt most like ``name``; None when none is close."""
+    """The known name that begins with the word ``name`` or is spelt most like it; None when none is close."""
     known = list(known)
     same = [one for one in known if one.lower() == name.lower()]
+    same = same or [one for one in known if len(name) > 2 and one.lower().startswith(f"{name.lower()}_")]
     found = same or difflib.get_close_matches(name, known, n=1)
     return found[0] if found else None
 

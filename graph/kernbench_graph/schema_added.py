@@ -13,7 +13,7 @@ _P = Property
 _SRC = _P("src", "string", "Start, by the name in the question.")
 _DST = _P("dst", "string", "End, by the name in the question.")
 _TRAFFIC = _P("traffic", "string", "Kind of traffic, such as `PE_DMA`.")
-_WEIGHT = _P("weight", "double", "Routing weight of the route.", "mm")
+_WEIGHT = _P("weight", "double", "Routing weight of the route.")
 _HOPS = _P("hops", "int64", "Links on the route.")
 _NS = _P("ns", "double", "Time of a message without payload, on an idle machine.", "ns")
 _REACHABLE = _P("reachable", "bool", "Whether there is a route; if not, the figures are 0.")
@@ -62,8 +62,8 @@ DETOUR = Table("Detour", "run", "Pairs of ends whose route a fault changes.", (
     _TRAFFIC,
     _P("transactions", "int64", "Transactions of the run between them."),
     _REACHABLE,
-    _P("weight", "double", "Routing weight of the route without the fault.", "mm"),
-    _P("new_weight", "double", "Routing weight of the new route.", "mm"),
+    _P("weight", "double", "Routing weight of the route without the fault."),
+    _P("new_weight", "double", "Routing weight of the new route."),
     _P("ns", "double", "Time of a message without payload over the route without the fault.", "ns"),
     _P("new_ns", "double", "The same over the new route.", "ns"),
 ), key="name", added=True)  # fmt: skip

@@ -84,7 +84,7 @@ RECORDED = (
         _P("bw_gbs", "double", "Peak bandwidth.", "GB/s"),
         _P("delay_ns", "double", "Time from one end to the other.", "ns"),
         _P("distance_mm", "double", "Length.", "mm"),
-        _P("routing_weight", "double", "The weight that routing adds up along a path.", "mm"),
+        _P("routing_weight", "double", "The weight that routing adds up along a path."),
     ), key="name"),
     Table("Use", "run", "A run's use of one component or link, summed up.", (
         _P("resource", "string", "Name of the component or link.", indexed=True),

@@ -33,7 +33,7 @@ RELATIONSHIPS = (
     Relationship("CONNECTS", "Component to component over one link, for paths.",
                  (Edges("Link", ("Component", "src"), ("Component", "dst")),),
                  (_P("link", "string", "Name of the link.", column="name"),
-                  _P("weight", "double", "Routing weight of the link.", "mm", column="routing_weight"),
+                  _P("weight", "double", "Routing weight of the link.", column="routing_weight"),
                   _P("delay_ns", "double", "Time from one end to the other.", "ns"))),
     _relationship("RAN_ON", "The topology of a run.", Edges("", ("Run", ""), ("Topology", ""))),
     _relationship("USED", "A run's use of each component and link.", Edges("Use", ("Run", ""), _USE_OF)),

@@ -233,6 +233,43 @@ def topology_schema() -> dict[str, Any]:
     return schema()
 
 
+def topology_kinds() -> list[dict[str, str]]:
+    """The kinds of parts and of wires that a topology of parts may name: rows ``what kind means keys``.
+
+    ``means`` says what follows from the kind, ``keys`` what a part of it takes beside ``overhead_ns``,
+    ``impl`` and ``attributes``.
+    """
+    from kernbench.kinds import COMPONENT_KINDS, LINK_KINDS, Form, Passage
+
+    passes = {Passage.FLITS: "passes flits on", Passage.MESSAGES: "passes whole messages on"}
+    found = []
+    for kind in COMPONENT_KINDS.values():
+        if kind.form is Form.WIRED:
+            means = [
+                f"memory: {kind.memory}" if kind.memory else "",
+                passes.get(kind.passage, "") + (f" to a {kind.entrance_to}" if kind.entrance_to else ""),
+                f"sends as {kind.sends}" if kind.sends else "",
+                "commands others" if kind.commands else "",
+                "translates addresses" if kind.lookup else "",
+                "part of a PE" if kind.section[:1] == ("pe",) else "",
+            ]
+            keys = " ".join((*kind.properties, *kind.switches))
+            found.append({"what": "part", "kind": kind.kind, "means": _joined(means), "keys": keys})
+    for wire in LINK_KINDS.values():
+        always = wire.barred_within & wire.barred_across
+        bars = {"": always, " within a chiplet": wire.barred_within, " between chiplets": wire.barred_across}
+        means = [wire.title, "joins two dies" if wire.seam else ""]
+        for where, barred in bars.items():
+            if traffic := sorted(barred - always if where else barred):
+                means.append(f"no {' or '.join(traffic)}{where}")
+        found.append({"what": "wire", "kind": wire.kind, "means": _joined(means), "keys": ""})
+    return [*found, {"what": "wire", "kind": "any other name", "means": "a plain wire", "keys": ""}]
+
+
+def _joined(texts: Iterable[str]) -> str:
+    return "; ".join(text.strip() for text in texts if text)
+
+
 def check_routes(topology: Topology = None) -> None:
     """See that the routes of a topology cannot deadlock where the buffers of its links are finite.
 
@@ -255,10 +292,14 @@ def topology_warnings(graph: PropertyGraph) -> list[str]:
 
 
 def topology_counts(graph: PropertyGraph) -> dict[str, dict[str, int]]:
-    """How many components and links there are of each kind, most frequent first."""
+    """How many components and links there are of each kind, and links of each wire, most frequent first."""
     components = Counter(str(node.properties["kind"]) for node in graph.nodes() if node.properties["impl"])
     links = Counter(str(edge.properties["kind"]) for edge in graph.edges("LINK"))
-    return {"components": dict(components.most_common()), "links": dict(links.most_common())}
+    wires = Counter(
+        str(edge.properties["wire"]) for edge in graph.edges("LINK") if edge.properties.get("wire")
+    )
+    found = {"components": dict(components.most_common()), "links": dict(links.most_common())}
+    return found | ({"wires": dict(wires.most_common())} if wires else {})
 
 
 def topology_differences(old: PropertyGraph, new: PropertyGraph) -> list[dict[str, Any]]:
@@ -328,8 +369,9 @@ def route(graph: PropertyGraph, src: str, dst: str, traffic: str | None = None) 
             CPU ``MCPU_DMA``, the host ``HOST_MEMORY``, all others ``COMMAND``.
 
     Returns:
-        ``src dst traffic weight_mm hops``; each hop has ``node`` and the link that leads to it: ``link
-        link_kind bw_gbs distance_mm weight_mm`` (None for the first).
+        ``src dst traffic weight hops``; each hop has ``node`` and the link that leads to it: ``link
+        link_kind wire bw_gbs distance_mm weight`` (None for the first). A weight is mm in
+        packages of cubes, and what the wire says, 1 by default, in a machine of ``parts``.
 
     Raises:
         RoutingError: No such component exists, or no route leads to it.
@@ -342,10 +384,17 @@ def route(graph: PropertyGraph, src: str, dst: str, traffic: str | None = None) 
     if kind not in TRAFFIC:
         raise UsageError(f"traffic '{kind}' does not exist; use one of {', '.join(TRAFFIC)}")
     found = router_of(graph).route(start, end, Traffic(kind))
-    of_link = ("link", "link_kind", "bw_gbs", "distance_mm", "weight_mm")
+    of_link = ("link", "link_kind", "wire", "bw_gbs", "distance_mm", "weight")
     hops: list[dict[str, Any]] = [{"node": start, **dict.fromkeys(of_link)}]
     for link in found.links:
         p = link.properties
-        figures = (link.id, p["kind"], p["bw_gbs"], p["distance_mm"], p["routing_weight"])
+        figures = (
+            link.id,
+            p["kind"],
+            p.get("wire") or None,
+            p["bw_gbs"],
+            p["distance_mm"],
+            p["routing_weight"],
+        )
         hops.append({"node": link.target, **dict(zip(of_link, figures, strict=True))})
-    return {"src": start, "dst": end, "traffic": kind, "weight_mm": found.weight, "hops": hops}
+    return {"src": start, "dst": end, "traffic": kind, "weight": found.weight, "hops": hops}

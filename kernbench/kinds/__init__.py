@@ -11,7 +11,7 @@ COMMON = ("name", "kind", "impl", "sip", "cube", "pe", "x_mm", "y_mm", "overhead
 """Properties of every node: numbers are -1 where it has none, ``x_mm`` and ``y_mm`` lie in its package."""
 
 LINK_PROPERTIES = ("kind", "bw_gbs", "distance_mm", "delay_ns", "routing_weight")
-"""Properties of every link: ``routing_weight`` in mm."""
+"""Properties of every link: ``routing_weight`` is what routes add up."""
 
 TRANSLATORS = {"va": "pe_mmu", "pa": "pe_mmu", "la": "pe_baaw"}
 """The part of a PE that translates its addresses, by address model; a PE has this one alone."""

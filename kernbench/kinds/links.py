@@ -79,5 +79,11 @@ _KINDS = (
     ),
 )
 
-LINK_KINDS: Mapping[str, LinkKind] = MappingProxyType({kind.kind: kind for kind in _KINDS})
-"""All kinds of links by name."""
+
+class _Kinds(dict[str, LinkKind]):
+    def __missing__(self, name: str) -> LinkKind:
+        return LinkKind(kind=name, title=name, colour=BLACK)
+
+
+LINK_KINDS: Mapping[str, LinkKind] = MappingProxyType(_Kinds({kind.kind: kind for kind in _KINDS}))
+"""All kinds of links by name. Any other name is that of a plain wire, which is not listed."""

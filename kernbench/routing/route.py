@@ -38,7 +38,7 @@ class Route:
     links: tuple[Edge, ...]
     """Links between them, one fewer than the components."""
     weight: float
-    """Sum of the links' routing weights in mm."""
+    """Sum of the links' routing weights."""
     own_back: tuple[str, ...] = ()
     """Names of the components that answers pass on a route of their own; empty: the same ones."""
 

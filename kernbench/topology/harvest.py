@@ -65,21 +65,24 @@ def lost(graph: PropertyGraph) -> dict[str, dict[str, int]]:
 
 
 def consequences(graph: PropertyGraph) -> Iterator[str]:
-    """What its losses take from what is left of a compiled machine, in sentences."""
-    if not lost(graph):
-        return
+    """Sentences: what memory PEs do not reach, and what losses take from what is left."""
     wired = {node.id: node for node in graph.nodes() if node.properties["impl"]}
     shared = str(graph.properties.get("interleave", ""))
     depth = 1 if shared == "package" else 2
     pes: dict[Location, str] = {_place(node): name for name, node in wired.items() if _is(node, "pe_dma")}
-    if not pes:
+    if lost(graph).get("PEs") and not pes:
         yield "no PE is left, so no kernel can run"
     near: dict[tuple[int, ...], set[str]] = defaultdict(set)
     alone = []
     for name, node in wired.items():
         if _is(node, "hbm_ctrl"):
             near[_place(node)[:depth]].add(name)
-            if not shared and pes and (*_place(node)[:2], int(node.properties["slice"])) not in pes:
+            if (
+                lost(graph)
+                and not shared
+                and pes
+                and (*_place(node)[:2], int(node.properties["slice"])) not in pes
+            ):
                 alone.append(name)
     if alone:
         yield f"no tensor is placed in '{alone[0]}': it has no PE ({len(alone)} such)"
@@ -96,7 +99,8 @@ def consequences(graph: PropertyGraph) -> Iterator[str]:
 
     for group, pe in {at[:depth]: pe for at, pe in reversed(pes.items())}.items():
         if missed := sorted(near[group] - flood(graph, {pe}, goes_on)):
-            yield f"'{pe}' reaches '{missed[0]}' no longer, so kernels may fail ({len(missed)} such)"
+            way = "; over ports of UCIe it may not go within its chiplet" if barred else ""
+            yield f"'{pe}' does not reach '{missed[0]}', so kernels may fail ({len(missed)} such){way}"
 
 
 def _whole(graph: PropertyGraph, parts: Iterable[str], parents: Mapping[str, str]) -> set[str]:

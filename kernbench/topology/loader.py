@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -17,11 +18,13 @@ from kernbench.topology.component_file import read_components
 from kernbench.topology.marked_yaml import Marked, dotted, load_mapping, load_value
 from kernbench.topology.marked_yaml import Path as KeyPath
 from kernbench.topology.problems import Problem, from_pydantic, report, show
-from kernbench.topology.spec import TopologySpec
+from kernbench.topology.spec import SHAPE, TopologySpec
 from kernbench.user_modules import search_in
 
 LONGEST = 1_000_000
 """Bytes of a topology file."""
+_OF_CUBES = frozenset({"sip", "cube", "pe", "built"})
+"""Keys of packages of cubes, which a file of parts need not know."""
 DEFAULT = "default"
 """Name of the shipped topology that is used when none is asked for."""
 
@@ -85,8 +88,15 @@ def parse(
     try:
         spec = TopologySpec.model_validate(data)
     except ValidationError as error:
-        problems = from_pydantic(error, TopologySpec)
-        beyond = "; a machine of another shape is made of parts"
+        of_parts = bool(data.get("parts"))
+        keys = [key for key in TopologySpec.model_fields if key not in (_OF_CUBES if of_parts else SHAPE)]
+        problems = [
+            replace(one, message=f"unknown key, expected one of {', '.join(keys)}")
+            if len(one.path) == 1 and one.message.startswith("unknown key, expected")
+            else one
+            for one in from_pydantic(error, TopologySpec)
+        ]
+        beyond = "" if of_parts else "; a machine of another shape is made of parts"
         raise report(problems, source, marked, paths, beyond) from None
     found = [*_read_components(spec, folder), *checks.problems(spec), *(also(spec) if also else ())]
     if found:

@@ -135,7 +135,7 @@ def test_route_is_the_way_that_a_message_goes(cli: Cli) -> None:
     )  # fmt: skip
     routers = [hop["node"].rpartition(".")[2] for hop in route["hops"] if ".r" in hop["node"]]
     assert routers == ["r0c0", "r0c1", "r0c2", "r0c3", "r0c4", "r1c4"]
-    assert route["weight_mm"] == pytest.approx(sum(hop["weight_mm"] or 0 for hop in route["hops"]))
+    assert route["weight"] == pytest.approx(sum(hop["weight"] or 0 for hop in route["hops"]))
     assert route["traffic"] == "PE_DMA"
 
 

@@ -67,7 +67,7 @@ BAD = {
     ("mesh: r, wire: w", "mesh: r, wire: v"): "f.yaml:11: blocks.die.connect.0.wire: 'v' is not a wire, expected one of w",
     ("mesh: r, wire: w", "mesh: r, wire: {gbs: 0}"): "f.yaml:11: blocks.die.connect.0.wire.gbs: is 0, expected a number above 0",
     ("mesh: r, wire: w", "mesh: r, wire: {gbs: 1, vcs: 2}"): "f.yaml:11: blocks.die.connect.0.wire.vcs: is set for a wire without a name, expected it of one of 'wires'",
-    ("mesh: r, wire: w", "mesh: r, wire: {gbs: 1, kind: mesh}"): "f.yaml:11: blocks.die.connect.0.wire.kind: 'mesh' is not a kind of link, did you mean 'ucie_mesh'?",
+    ("mesh: r, wire: w", "mesh: r, wire: {gbs: 1, kind: router_mash}"): "f.yaml:11: blocks.die.connect.0.wire.kind: 'router_mash' is not a kind of link, did you mean 'router_mesh'?",
     ("gbs: 10,", "gbs: -1,"): "f.yaml:3: wires.w.gbs: is -1, expected a number above 0",
     ("gbs: 10,", "gbs: 10, vcs: 2,"): "f.yaml:3: wires.w.vcs: is set without buffers, expected buffer_flits beside it",
     ("gbs: 10,", "gbps: 10,"): "f.yaml:3: wires.w.gbps: unknown key, did you mean 'gbs'?",

@@ -12,6 +12,7 @@ from typing import Any, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
+from kernbench.api.topologies import topology_kinds
 from kernbench.topology.fields import Section
 from kernbench.topology.loader import DEFAULT, find, load
 from kernbench.topology.marked_yaml import dotted, load_marked
@@ -75,6 +76,15 @@ def page() -> str:
             value = _get(machine, key) if required else info.get_default(call_default_factory=True)
             default = "" if required and value is None else f"`{_show(value)}`"
             parts.append(f"| `{key}` | {meaning} | {unit} | {default} | {sources.get(key, '')} |")
+    parts += [
+        "",
+        "## Kinds",
+        "",
+        "What `parts` and `wires` may name as `kind`; `kernbench topology kinds` prints the same.",
+        "",
+    ]
+    parts += ["| | kind | means | keys |", "|---|---|---|---|"]
+    parts += [f"| {' | '.join(row.values())} |" for row in topology_kinds()]
     return "\n".join(parts) + "\n"
 
 

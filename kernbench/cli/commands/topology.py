@@ -15,6 +15,7 @@ from kernbench.api.topologies import (
     topology_area,
     topology_counts,
     topology_differences,
+    topology_kinds,
     topology_overrides,
     topology_schema,
     topology_warnings,
@@ -35,6 +36,7 @@ command = LazyGroup(
         "check": Entry(f"{_HERE}.topology:check", "Validate a topology file."),
         "show": Entry(f"{_HERE}.topology:show", "Count its parts, or show the route between two of them."),
         "diff": Entry(f"{_HERE}.topology:diff", "Show the differences of two topologies."),
+        "kinds": Entry(f"{_HERE}.topology:kinds", "List the kinds of parts and of wires."),
         "schema": Entry(f"{_HERE}.topology:schema", "Print the JSON Schema of topology files, for editors."),
         "diagram": Entry(f"{_HERE}.topology_diagram", "Draw it, optionally with a run's utilisation."),
     },
@@ -94,6 +96,17 @@ def diff(old: str, new: str, fmt: str) -> None:
     rows = topology_differences(*(kb.load_topology(options.topology_file(file)) for file in (old, new)))
     columns = ("what", "key", "before", "after")
     emit(fmt, rows, columns, [[row[column] for column in columns] for row in rows])
+
+
+@click.command("kinds", cls=Command, examples=["kernbench topology kinds"])
+@format_option
+def kinds(fmt: str) -> None:
+    """List the kinds of parts and of wires that a topology of parts may name, what each means, and its keys.
+
+    Every part also takes overhead_ns, impl and attributes. A wire without a kind has what its ends make.
+    """
+    rows = topology_kinds()
+    emit(fmt, rows, list(rows[0]), [list(row.values()) for row in rows])
 
 
 @click.command("schema", cls=Command, examples=["kernbench topology schema > topology.schema.json"])
@@ -157,8 +170,8 @@ def _show_counts(graph: PropertyGraph, fmt: str) -> None:
     overrides, area = topology_overrides(graph), topology_area(graph)
     rows = [
         (what, kind, count, area.get(kind) if what == "components" else None)
-        for what in ("components", "links")
-        for kind, count in counts[what].items()
+        for what, kinds in counts.items()
+        for kind, count in kinds.items()
     ]
     emit(
         fmt,
@@ -178,7 +191,8 @@ def _show_counts(graph: PropertyGraph, fmt: str) -> None:
 def _show_route(route: dict[str, object], fmt: str) -> None:
     hops = route["hops"]
     assert isinstance(hops, list)
-    columns = ("node", "link_kind", "bw_gbs", "distance_mm", "weight_mm")
+    wires = ("wire",) if any(hop["wire"] for hop in hops) else ()
+    columns = ("node", "link_kind", *wires, "bw_gbs", "distance_mm", "weight")
     emit(
         fmt,
         route,
@@ -186,6 +200,6 @@ def _show_route(route: dict[str, object], fmt: str) -> None:
         [[hop[column] for column in columns] for hop in hops],
         heading=lambda: [
             f"{route['src']} to {route['dst']} as {route['traffic']}: {len(hops) - 1} links, "
-            f"weight {number(float(str(route['weight_mm'])))} mm"
+            f"weight {number(float(str(route['weight'])))}"
         ],
     )

@@ -8,9 +8,13 @@ from itertools import combinations
 from typing import Any
 
 from kernbench.hints import did_you_mean, shown
+from kernbench.topology.orders import Coordinates, snake
 from kernbench.topology.shapes.model import PATTERNS, Connect
 from kernbench.topology.shapes.references import Chosen, resolve
 from kernbench.topology.shapes.rows import Element, Rows
+
+_FACING = ("mesh", "torus", "ring")
+"""Patterns whose neighbours lie along axes, so that ports of theirs face each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +31,10 @@ class Join:
     """It closes a ring."""
     dealt: bool = False
     """One of several equal ways, among which destinations are dealt."""
+    along: str = ""
+    """The axis whose ports of ``by`` face each other."""
+    backwards: bool = False
+    """The second end is before the first along it."""
 
 
 def joins(statement: Connect, rows: Rows, names: Mapping[str, Any]) -> Iterator[Join]:
@@ -39,6 +47,8 @@ def joins(statement: Connect, rows: Rows, names: Mapping[str, Any]) -> Iterator[
     along = ("mesh", "torus", "all_to_all")
     if statement.axes is not None and given[0] not in along:
         raise ValueError(f"has axes with {given[0]}, expected them with {' or '.join(along)}")
+    if statement.by and given[0] not in _FACING:
+        raise ValueError(f"has by with {given[0]}, expected it with {' or '.join(_FACING)}")
     yield from _PATTERNS[given[0]](statement, value, rows, names)
 
 
@@ -97,17 +107,50 @@ def _grid(statement: Connect, value: Any, rows: Rows, names: Mapping[str, Any]) 
                 continue
             beside = (*at[:i], 0 if last else at[i] + 1, *at[i + 1 :])
             if beside in by_place:  # the map of an array may leave holes
-                yield Join(end, by_place[beside], i, chosen.axes[i], ring=closed and size > 2, wraps=last)
+                yield Join(
+                    end,
+                    by_place[beside],
+                    i,
+                    chosen.axes[i],
+                    ring=closed and size > 2,
+                    wraps=last,
+                    along=chosen.axes[i],
+                )
 
 
 def _ring(statement: Connect, value: Any, rows: Rows, names: Mapping[str, Any]) -> Iterator[Join]:
-    ends = [end for chosen in _chosen(value, rows, names) for _, end in chosen.ends]
+    found = _chosen(value, rows, names, 1 if statement.by else 0)
+    ends = [end for chosen in found for end in chosen.ends]
+    if statement.by:  # each next to the one before, so that they have ports that face each other
+        _axes(statement, found[0])
+        by_place = dict(ends)
+        ends = [(at, by_place[at]) for at in snake(found[0].sizes) if at in by_place]
     if len(ends) < 2:
         raise ValueError("is a ring of one part, expected two or more")
-    for i, end in enumerate(ends):
+    for i, (at, end) in enumerate(ends):
         last = i == len(ends) - 1
-        if not last or len(ends) > 2:
-            yield Join(end, ends[0 if last else i + 1], 0, "ring", ring=len(ends) > 2, wraps=last)
+        if last and len(ends) == 2:
+            return
+        to, other = ends[0 if last else i + 1]
+        along, backwards = _faces(found[0], at, to) if statement.by else ("", False)
+        yield Join(end, other, 0, "ring", len(ends) > 2, last, along=along, backwards=backwards)
+
+
+def _faces(chosen: Chosen, at: Coordinates, to: Coordinates) -> tuple[str, bool]:
+    """The axis along which two of a ring lie, and whether the second is before the first.
+
+    The last of an axis and its first, with others between them, face each other as on a torus.
+    """
+    apart = [i for i, (a, b) in enumerate(zip(at, to, strict=True)) if a != b]
+    steps = [to[i] - at[i] for i in apart]
+    if len(apart) != 1 or (
+        abs(steps[0]) > 1 and {at[apart[0]], to[apart[0]]} != {0, chosen.sizes[apart[0]] - 1}
+    ):
+        raise ValueError(
+            f"'{chosen.text}' has no ring of neighbours: {at} and {to} are not next to each other; expected "
+            "an even number along its last axis, or no holes"
+        )
+    return chosen.axes[apart[0]], (steps[0] < 0) == (abs(steps[0]) == 1)
 
 
 def _all_to_all(statement: Connect, value: Any, rows: Rows, names: Mapping[str, Any]) -> Iterator[Join]:

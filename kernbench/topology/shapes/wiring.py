@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -23,6 +24,7 @@ from kernbench.topology.shapes.rows import Element, Rows
 if TYPE_CHECKING:
     from kernbench.topology.shapes.elaborate import Elaboration
 
+_PORTS = frozenset({"ucie_port"})
 _MOST = 100_000
 """Repetitions of a connection by ``each``."""
 _FIGURES = ("gbs", "lanes", "delay_ns", "mm", "weight")
@@ -37,6 +39,10 @@ def link_kind(a: str, b: str) -> str:
         return "pcie"
     if ends & {"m_cpu", "io_cpu", "pe_cpu", "pe_mmu", "pe_baaw"}:
         return "command"
+    if ends <= _PORTS:
+        return "ucie_mesh"
+    if ends & _PORTS and "router" in ends:  # within its chiplet the DMA of a PE keeps to the mesh
+        return "ucie_to_router"
     if "hbm_ctrl" in ends:
         return "router_to_hbm"
     if any(COMPONENT_KINDS[end].memory for end in ends):
@@ -89,13 +95,14 @@ class Wiring:
         there: set[tuple[int, int]],
     ) -> None:
         a, b = join.a, join.b
-        if join.axis_name in statement.by:
-            facing = statement.by[join.axis_name]
+        if join.along in statement.by:
+            facing = statement.by[join.along]
             if len(facing) != 2:
                 raise ValueError(
-                    f"by.{join.axis_name} lists {len(facing)} ports, expected two: of each, and of its next"
+                    f"by.{join.along} lists {len(facing)} ports, expected two: of each, and of its next"
                 )
-            a, b = within(a, facing[0]), within(b, facing[1])
+            next_, before = reversed(facing) if join.backwards else facing
+            a, b = within(a, next_), within(b, before)
         ways = [(a, b, 0), (b, a, 1)]
         if statement.one_way:
             ways = ways[1:] if statement.reverse else ways[:1]
@@ -185,11 +192,10 @@ class Wiring:
                     key, "a number of at least 0"
                 )
                 raise made.wrong((*where, key), f"is {shown(value)}, expected {expected}")
-        if wire.kind and wire.kind not in LINK_KINDS:
-            raise made.wrong(
-                (*where, "kind"),
-                f"'{wire.kind}' is not a kind of link, {did_you_mean(wire.kind, LINK_KINDS)}",
-            )
+        near = get_close_matches(wire.kind, LINK_KINDS, 1, 0.85)
+        if wire.kind and wire.kind not in LINK_KINDS and (near or not wire.kind.isidentifier()):
+            hint = did_you_mean(wire.kind, LINK_KINDS) if near else "expected letters, digits and _"
+            raise made.wrong((*where, "kind"), f"'{wire.kind}' is not a kind of link, {hint}")
         known = (name, *values.values())
         if known not in self._figures:
             self._figures[known] = {
