@@ -30,6 +30,8 @@ class RunOptions:
     max_ns: float | None = None
     max_events: int | None = None
     timeout: float | None = None
+    spent_s: float = 0.0
+    """Seconds of ``timeout`` that were spent before."""
     detail: str = "full"
     keep_partial: bool = False
     exact: bool = False

@@ -48,7 +48,7 @@ def is_ours(filename: str) -> bool:
 @cache
 def is_users(filename: str) -> bool:
     """Whether the file is neither KernBench's nor installed: a kernel, a bench, a script, a notebook cell."""
-    if is_ours(filename):
+    if is_ours(filename) or filename.startswith("<frozen "):
         return False
     file = Path(filename)
     if any(map(file.is_relative_to, _PROGRAMS)):
@@ -72,14 +72,14 @@ def _is_users_file(filename: str) -> bool:
     return filename != "<string>" and is_users(filename)
 
 
-def raised_at(error: BaseException) -> str:
+def raised_at(error: BaseException, *, only_users: bool = False) -> str:
     """``file.py:12``, the innermost line of the user's own code that ``error`` passed through; else ``""``.
 
-    Code of an installed package counts where there is no other, and so does generated code, such as
-    the ``__init__`` of a dataclass.
+    Unless ``only_users``, code of an installed package counts where there is no other, and so does generated
+    code, such as the ``__init__`` of a dataclass.
     """
     frames = [(f.filename, f.lineno) for f in traceback.extract_tb(error.__traceback__)]
-    for mine in (_is_users_file, is_users, lambda filename: not is_ours(filename)):
+    for mine in (_is_users_file, is_users, lambda filename: not is_ours(filename))[: 1 if only_users else 3]:
         for filename, line in reversed(frames):
             if mine(filename):
                 return f"{Path(filename).name}:{line}"

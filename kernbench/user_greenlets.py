@@ -8,14 +8,28 @@ left where it stands and never runs again.
 from __future__ import annotations
 
 import contextlib
-from typing import NoReturn
+from collections.abc import Callable
+from contextvars import copy_context
+from typing import NoReturn, TypeVar
 
 from greenlet import GreenletExit, getcurrent, greenlet
+
+T = TypeVar("T")
 
 ENDS = 100
 """So many times a program gets its end before it is left."""
 _left: list[UserGreenlet] = []
 """Kept: a greenlet that is freed gets its end once more, and would go on once more."""
+
+
+def run_user(program: Callable[[], T]) -> T:
+    """Run a program where it can be left if it does not end; it has the caller's context variables."""
+    running = UserGreenlet(program)
+    running.gr_context = copy_context()
+    ended: T | GreenletExit = running.switch()
+    if isinstance(ended, GreenletExit):  # the program itself has raised it
+        raise ended
+    return ended
 
 
 class UserGreenlet(greenlet):

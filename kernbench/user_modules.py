@@ -14,6 +14,7 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from importlib.machinery import PathFinder, SourceFileLoader
 from pathlib import Path
 from types import ModuleType
@@ -22,6 +23,7 @@ from typing import TypeVar
 from kernbench.errors import ConfigError, KernBenchError, UsageError
 from kernbench.input_files import LONGEST, read_file
 from kernbench.user_code import ends
+from kernbench.user_greenlets import run_user
 
 T = TypeVar("T")
 _folders: dict[Path, None] = {}
@@ -85,7 +87,7 @@ def load_file(place: str, what: str) -> str:
     sys.modules[name] = module
     try:
         with _importable(path.parent), unmoved():
-            loader.exec_module(module)
+            run_user(partial(loader.exec_module, module))
     except BaseException as error:
         del sys.modules[name]
         failure = _unimportable(f"{what} file '{place}'", error)
@@ -123,7 +125,7 @@ def load_module(place: str, what: str) -> str:
         _loaded[place] = found
     try:
         with _importable(Path.cwd(), *_folders), unmoved():
-            importlib.import_module(place)
+            run_user(partial(importlib.import_module, place))
     except BaseException as error:
         failure = _unimportable(f"{what} module '{place}'", error)
         raise failure from None if failure is error else error

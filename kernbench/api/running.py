@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -20,6 +21,7 @@ from kernbench.api.topologies import Components, Topology, kept_machine
 from kernbench.errors import DeadlockError, KernBenchError, UsageError, VerificationError
 from kernbench.pgraph import PropertyGraph
 from kernbench.run_options import Progress, RunOptions
+from kernbench.time_limit import limited
 from kernbench.topology.places import places
 from kernbench.user_modules import hash_of_loaded, noted
 
@@ -108,8 +110,8 @@ def run(
             ``KERNBENCH_CHECK`` is 1.
         max_ns: Simulated time after which a run that is not over ends in an error.
         max_events: Events after which it does.
-        timeout: Seconds of wall time after which it does. Kernels, ranks and benches that do not end then are
-            left where they stand.
+        timeout: Seconds of wall time after which it does, the import of files included. Kernels, ranks,
+            benches and files that do not end then are left where they stand.
         detail: What a server holds of the run as a graph: ``"summary"``, ``"operations"`` or ``"full"``, with
             every hop.
         keep_partial: Save the partial results of a run that raises or is interrupted, with status
@@ -137,8 +139,10 @@ def run(
     """
     if text := compiled.reminder():
         warnings.warn(text, RuntimeWarning, stacklevel=2)
-    program = program_of(bench, {**(params or {}), **more_params})
-    graph, extra = kept_machine(topology, topo, components)
+    began = time.monotonic()
+    with limited(timeout):
+        program = program_of(bench, {**(params or {}), **more_params})
+        graph, extra = kept_machine(topology, topo, components)
     options = RunOptions(
         verify=verify,
         device=device,
@@ -149,6 +153,7 @@ def run(
         max_ns=max_ns,
         max_events=max_events,
         timeout=timeout,
+        spent_s=time.monotonic() - began,
         detail=detail,
         keep_partial=keep_partial,
         exact=exact,

@@ -152,12 +152,14 @@ def _made_in(file: str, topo: Mapping[str, object]) -> tuple[TopologySpec, dict[
     Keys that are parameters of the function are passed to it; the others change the topology that it returns.
     """
     import sys
+    from functools import partial
     from inspect import signature
 
     from kernbench.topology import parse
     from kernbench.topology.marked_yaml import load_value
     from kernbench.topology.parts import Topology as Made
     from kernbench.user_code import raised, raised_at
+    from kernbench.user_greenlets import run_user
     from kernbench.user_modules import load_file
 
     make = getattr(sys.modules[load_file(file, "topology")], "topology", None)
@@ -166,7 +168,7 @@ def _made_in(file: str, topo: Mapping[str, object]) -> tuple[TopologySpec, dict[
         known = signature(make).parameters
         given = {key: load_value(v) if isinstance(v, str) else v for key, v in topo.items() if key in known}
         try:
-            make = make(**given)
+            make = run_user(partial(make, **given))
         except ConfigError:
             raise
         except Exception as error:

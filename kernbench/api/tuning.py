@@ -13,6 +13,7 @@ from kernbench.api.topologies import Components, Topology, kept_machine
 from kernbench.errors import KernBenchError, UsageError, headline, nothing_checked
 from kernbench.pgraph import run_times
 from kernbench.run_options import RunOptions, ShareProgress
+from kernbench.time_limit import limited
 
 if TYPE_CHECKING:
     from kernbench.api.result import Run
@@ -140,7 +141,8 @@ def tune(
     """
     if goal not in TUNING_GOALS:
         raise UsageError(f"goal is '{goal}', expected one of {', '.join(TUNING_GOALS)}")
-    program = program_of(bench, params or {})
+    with limited(timeout):
+        program = program_of(bench, params or {})
     if program.settings:
         raise UsageError(f"parameter '{next(iter(program.settings))}' is chosen by tune; leave it out")
     options = RunOptions(
@@ -152,7 +154,8 @@ def tune(
         timeout=timeout,
         exact=exact,
     )
-    graph, extra = kept_machine(topology, topo, components)
+    with limited(timeout):
+        graph, extra = kept_machine(topology, topo, components)
     with borrowed(store) as opened:
 
         def measure(settings: Mapping[str, Any], choices: Choices, share: float) -> Run:

@@ -18,6 +18,7 @@ from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.cli import completion
 from kernbench.cli.output import remark
 from kernbench.errors import KernBenchError
+from kernbench.time_limit import limited
 
 if TYPE_CHECKING:
     from kernbench.pgraph import GraphStore
@@ -238,14 +239,28 @@ kept = _all_of(
 )
 """``--tag``, ``--no-trace``, ``--detail``, as ``tags no_trace detail``: whether and how a run is kept."""
 
+_timeout = click.option(
+    "--timeout", type=float, metavar="SECONDS",
+    help="Stop after this wall time, even inside a kernel, or a file being imported, that never ends.",
+)  # fmt: skip
+
+
+def timeout(function: Function) -> Function:
+    """``--timeout``: where the whole command is to end, whatever it does."""
+
+    @functools.wraps(function)
+    def command(*args: Any, timeout: float | None, **kwargs: Any) -> Any:
+        with limited(timeout):
+            return function(*args, **kwargs)
+
+    return _timeout(cast(Function, command))
+
+
 limits = _all_of(
     click.option("--max-ns", type=float, metavar="NS", help="Stop after this simulated time."),
     click.option("--max-events", type=int, metavar="N", help="Stop after this many events."),
-    click.option(
-        "--timeout", type=float, metavar="SECONDS",
-        help="Stop after this wall time, even inside a kernel that never ends.",
-    ),
-)  # fmt: skip
+    _timeout,
+)
 """``--max-ns``, ``--max-events`` and ``--timeout``, passed by these names: where a run is to end."""
 
 executor = _all_of(

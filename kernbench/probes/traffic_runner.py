@@ -21,6 +21,7 @@ from kernbench.run_options import Progress
 from kernbench.runtime.process import paced_collector
 from kernbench.runtime.session import NoRequestsError
 from kernbench.sim.instrument import Instrument
+from kernbench.user_greenlets import run_user
 
 """Called now and then with (simulated ns, events so far); both are 0 until the simulation begins."""
 
@@ -143,10 +144,15 @@ def run_traffic(
     ops = _Ops()
     machine = machine_for(graph, [ops, *instruments], components, traced=traced, check=check)
     machine.clock.on_progress = progress
-    with paced_collector(machine.clock):
+
+    def program() -> tuple[list[list[Transfer]], Peaks]:
         transfers = _submit(machine, flows, progress)
         reached = peaks(machine, flows)
         machine.wait(*(transfer for one in transfers for transfer in one))
+        return transfers, reached
+
+    with paced_collector(machine.clock):
+        transfers, reached = run_user(program)  # components may be users'
     return TrafficOutcome(
         tuple(flows), tuple(map(tuple, transfers)), reached, float(machine.clock.now), machine, ops.log
     )

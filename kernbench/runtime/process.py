@@ -1,8 +1,4 @@
-"""How runs and sweeps treat the Python process that they run in: its signals and its cycle collector.
-
-Ctrl-C must end them even where it arrives inside a finaliser: Python drops exceptions raised there, and
-kernels release handles all the time, as Dask releases answers. The signal therefore leaves a mark as well, on
-the clock or on the sweep, whose loops raise the exception that was dropped.
+"""How runs treat the cycle collector of the Python process that they run in.
 
 A run allocates millions of small tuples and hardly a cycle. At the default pace the collector walks the
 machine and the growing trace over and over, which takes a tenth of a run's time. Worse, the memory of a
@@ -15,12 +11,8 @@ and before an allocation is given up.
 from __future__ import annotations
 
 import gc
-import signal
-import sys
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn
 
 from kernbench import collector
 from kernbench.sim.clock import Clock
@@ -29,48 +21,6 @@ _FIRST_COLLECTION = 1 << 20
 """Events before the first collection."""
 _SPACING = 4
 """Times as many events before the next: a collection looks at all that the run keeps, and finds little."""
-
-
-class _Interrupt:
-    """A handler of SIGINT that leaves a mark, those of the blocks around it as well, and then interrupts."""
-
-    def __init__(self, mark: Callable[[], object], around: object) -> None:
-        self._mark, self._around = mark, around
-
-    def mark(self) -> None:
-        """Say that there was an interrupt."""
-        self._mark()
-        if isinstance(self._around, _Interrupt):
-            self._around.mark()
-
-    def __call__(self, *_: object) -> NoReturn:
-        self.mark()
-        raise KeyboardInterrupt
-
-
-@contextmanager
-def interruptible(mark: Callable[[], object]) -> Iterator[None]:
-    """Within the block SIGINT calls ``mark`` before it raises, so that who looks at the mark misses none.
-
-    Nothing is changed where the program has a handler of its own, and in threads that get no signals.
-    """
-    before = signal.getsignal(signal.SIGINT)
-    ours = before is signal.default_int_handler or isinstance(before, _Interrupt)
-    if not ours or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def unraisable(dropped: Any) -> None:
-        if dropped.exc_type is not KeyboardInterrupt:  # which is marked
-            shown(dropped)
-
-    signal.signal(signal.SIGINT, _Interrupt(mark, before))
-    shown, sys.unraisablehook = sys.unraisablehook, unraisable
-    try:
-        yield
-    finally:
-        sys.unraisablehook = shown
-        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

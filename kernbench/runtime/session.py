@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
-from contextvars import copy_context
 from dataclasses import dataclass, field
 from traceback import walk_tb
 from typing import Any, Literal, Protocol
-
-from greenlet import GreenletExit
 
 from kernbench.address import address_bits
 from kernbench.components.base import Component
@@ -40,12 +38,12 @@ from kernbench.runtime.estimates import Estimate
 from kernbench.runtime.expectations import CheckResult
 from kernbench.runtime.launching import LaunchRecord
 from kernbench.runtime.messages import Completion
-from kernbench.runtime.process import interruptible, paced_collector
+from kernbench.runtime.process import paced_collector
 from kernbench.runtime.spawn import SpawnException
-from kernbench.runtime.time_limit import TimeLimit
 from kernbench.sim.instrument import Instrument
+from kernbench.time_limit import TimeLimit, interruptible, limited
 from kernbench.user_code import is_users, raised, raised_at
-from kernbench.user_greenlets import UserGreenlet
+from kernbench.user_greenlets import run_user
 from kernbench.user_modules import unmoved
 
 _CODES: tuple[tuple[type[BaseException], str], ...] = (
@@ -160,7 +158,9 @@ def run_bench(
     bits = address_bits(int(graph.properties["sips"]))
     recorded, check_ops = options.recorded or bool(check), verify == "ops"
     data = DataPlane(verify=bool(verify), recorded=recorded, address_bits=bits, check_ops=check_ops)
-    machine = machine_for(graph, [data, *instruments], components, traced=options.recorded, check=check)
+    began = time.monotonic()
+    with limited(options.timeout, options.spent_s):  # it imports the classes of components
+        machine = machine_for(graph, [data, *instruments], components, traced=options.recorded, check=check)
     machine.clock.on_progress = progress
     if options.max_ns is not None:
         machine.clock.max_ns = options.max_ns
@@ -193,19 +193,19 @@ def run_bench(
             for wanted in context.checks:
                 results.extend(expectations.verify(wanted, context.storage, data))
 
-    limit = TimeLimit(machine.clock.interrupt, options.timeout)
+    spent_s = options.spent_s + time.monotonic() - began
+    limit = TimeLimit(machine.clock.interrupt, options.timeout, spent_s)
     with interruptible(limit.interrupt), limit.watched():
         try:
-            _in_greenlet(program)
+            run_user(program)
         except KeyboardInterrupt as stop:
             line = limit.left_at or raised_at(stop)
             at = [f"at {machine.clock.now:.3f} ns", *([f"in {line}"] if line else [])]
             stood = "; ".join([*at, *machine.unanswered()])
+            machine.wired_from = None  # programs that are left where they stand still have it
             if limit.passed:
-                machine.wired_from = None  # programs that are left where they stand still have it
-                over = f"stopped at the limit of {options.timeout:g} s of wall time"
                 before = "" if machine.failure is None else f", since {machine.failure}"
-                error = LimitError(f"{over}{before}; {stood}")
+                error = LimitError(f"{limit.over}{before}; {stood}")
             else:
                 interrupt = KeyboardInterrupt(stood)
                 if not options.keep_partial:
@@ -258,15 +258,6 @@ def _completion(error: KernBenchError | None, interrupt: KeyboardInterrupt | Non
     if interrupt is not None:
         return Completion(False, "INTERRUPTED", str(interrupt))
     return Completion(ok=True) if error is None else Completion(False, error_code(error), str(error))
-
-
-def _in_greenlet(program: Callable[[], None]) -> None:
-    """Run a program where it can be left if it does not end; it has the caller's context variables."""
-    running = UserGreenlet(program)
-    running.gr_context = copy_context()
-    ended = running.switch()
-    if isinstance(ended, GreenletExit):  # the program itself has raised it
-        raise ended
 
 
 def _run(bench: Bench, context: Context) -> None:

@@ -14,6 +14,7 @@ from kernbench.bounds import check_number
 from kernbench.report.progress import PieceProgress
 from kernbench.sweeps.evaluation_gate import baselines, compare_runs
 from kernbench.sweeps.evaluator import Evaluated, Evaluator
+from kernbench.user_greenlets import run_user
 from kernbench.user_modules import unmoved
 from kernbench.version import __version__
 from kernbench.written_files import writing
@@ -90,7 +91,7 @@ def evaluate(
         )
         folder.mkdir(parents=True, exist_ok=True)
         with unmoved():
-            spec.run(work)
+            run_user(lambda: spec.run(work))
         result = work.result
         if before is not None:
             result.moved = compare_runs(work.runs, before, threshold)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import tempfile
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -20,6 +21,7 @@ from kernbench.api.topologies import Components, Topology, kept_machine
 from kernbench.errors import KernBenchError, headline
 from kernbench.pgraph import PropertyGraph, RunNotFoundError
 from kernbench.run_options import Progress, RunOptions
+from kernbench.time_limit import limited
 from kernbench.topology.dram import refreshes
 
 _KEPT_IN_MEMORY = 2
@@ -35,6 +37,7 @@ class MachineJob:
     topo: Mapping[str, object]
     components: Components
     folder: str
+    timeout: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +134,8 @@ def do(job: Job, progress: Progress | None = None) -> CompiledMachine | Measured
 def compile_machine(job: MachineJob) -> CompiledMachine:
     """The machine that a topology describes."""
     try:
-        graph, classes = kept_machine(job.topology, job.topo, job.components)
+        with limited(job.timeout):
+            graph, classes = kept_machine(job.topology, job.topo, job.components)
     except KernBenchError as error:
         return CompiledMachine(error=str(error))
     found = CompiledMachine.of(graph, classes)
@@ -154,14 +158,16 @@ def measure(job: PointJob, progress: Progress | None = None) -> Measured:
     from kernbench.kernels import Choices
 
     try:
-        program = sweep_program(job.bench, job.params)
+        began = time.monotonic()
+        with limited(job.options.timeout):
+            program = sweep_program(job.bench, job.params)
         program = replace(program, named=job.named or program.named)
         run = run_program(
             program,
             job.machine.load(),
             job.machine.classes,
             job.store,
-            replace(job.options, progress=progress),
+            replace(job.options, progress=progress, spent_s=time.monotonic() - began),
             choices=Choices(program.settings, remember=False),
             mark_asked=True,
             run_id=job.run_id,

@@ -27,7 +27,6 @@ from kernbench.errors import KernBenchError, UsageError
 from kernbench.pgraph import GraphStore, PropertyGraph, ScratchFolder
 from kernbench.report.progress import PieceProgress, of_points
 from kernbench.run_options import RunOptions
-from kernbench.runtime.process import interruptible
 from kernbench.sweeps.executors import JobExecutor, executor_of
 from kernbench.sweeps.grid import GridPoint, grid
 from kernbench.sweeps.jobs import (
@@ -39,6 +38,7 @@ from kernbench.sweeps.jobs import (
     sweep_program,
 )
 from kernbench.sweeps.result import Sweep, SweepPoint, median_of
+from kernbench.time_limit import interruptible, limited
 from kernbench.topology.dram import PHASE_KEY
 from kernbench.topology.marked_yaml import load_value
 
@@ -122,7 +122,8 @@ def sweep(
         raise UsageError(f"jobs is {jobs}; it must be 1 or more")
     check_number("phases", phases, 1, 1000)
     topologies = list(topology) if isinstance(topology, list | tuple) else [topology]
-    planned = _plan(bench, grid(topologies, params, topo, points))
+    with limited(timeout):
+        planned = _plan(bench, grid(topologies, params, topo, points))
     program = next(plan.program for plan in planned if plan.program)
     elsewhere = jobs > 1 or scheduler is not None or executor == "dask"
     if elsewhere and callable(bench) and not program.named:
@@ -343,7 +344,9 @@ class _Sweeping:
                     plans = groups.popleft()
                     where = "" if self.executor.shared_memory else folder
                     point = plans[0].point
-                    compiling = MachineJob(point.topology, point.topo, self.components, where)
+                    compiling = MachineJob(
+                        point.topology, point.topo, self.components, where, self.options.timeout
+                    )
                     under_way[self.executor.submit(compiling)] = partial(compiled, plans)
             done, _ = wait(under_way, _LOOK_S, FIRST_COMPLETED)
             self.counter.show()

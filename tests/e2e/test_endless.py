@@ -9,12 +9,14 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import pytest
 
 import kernbench as kb
 from kernbench.errors import LimitError, UsageError
+from tests.commands import commands
 from tests.processes import Process
 
 Cli = Callable[..., Any]
@@ -125,8 +127,8 @@ def test_who_catches_its_end_gets_it_again_and_is_left(
 @pytest.mark.parametrize("bench", SPINNING)
 def test_a_limit_of_wall_time_ends_what_asks_for_nothing(endless: str, bench: str) -> None:
     began = time.monotonic()
-    with pytest.raises(LimitError, match=r"limit of 0\.2 s of wall time") as raised:
-        kb.run(f"{endless}:{bench}", store="memory:", timeout=0.2)
+    with pytest.raises(LimitError, match=r"limit of 1 s of wall time") as raised:
+        kb.run(f"{endless}:{bench}", store="memory:", timeout=1)
     assert time.monotonic() - began < 20
     assert ("a bug on PE 3" in str(raised.value)) == (bench == "spins-at-its-end")
     assert bench == "spins-at-its-end" or "endless.py:" in str(raised.value)
@@ -170,11 +172,11 @@ def test_where_there_are_no_signals_it_is_interrupted(endless: str, workdir: Pat
 
 
 def test_every_command_that_runs_benches_takes_the_limit(cli: Cli, endless: str, workdir: Path) -> None:
-    ended = cli("run", f"{endless}:spins", "--timeout", "0.2")
-    assert (ended.status, "limit of 0.2 s of wall time" in ended.err) == (1, True)
-    swept = cli("sweep", f"{endless}:spins", "--timeout", "0.2", "--format", "json")
+    ended = cli("run", f"{endless}:spins", "--timeout", "1")
+    assert (ended.status, "limit of 1 s of wall time" in ended.err) == (1, True)
+    swept = cli("sweep", f"{endless}:spins", "--timeout", "1", "--format", "json")
     assert swept.status == 1
-    assert "limit of 0.2 s of wall time" in swept.err
+    assert "limit of 1 s of wall time" in swept.err
     wrong = cli("run", "gemm-single-pe", "--timeout", "-1")
     assert wrong.status == 2
     assert wrong.err == "kernbench: error: timeout is -1.0, expected a finite number of at least 0\n"
@@ -184,8 +186,58 @@ def test_every_command_that_runs_benches_takes_the_limit(cli: Cli, endless: str,
         "def spins(", 'import kernbench as kb\n@kb.autotune([{"N": 1}, {"N": 2}])\ndef spins('
     )
     (workdir / "tuned.py").write_text(tuned.replace("spins(x, tl)", "spins(x, N, tl)"), encoding="utf-8")
-    points = kb.tune(f"{workdir}/tuned.py:spins", store="memory:", timeout=0.2).points
-    assert ["0.2 s of wall time" in point.error for point in points] == [True, True]
+    points = kb.tune(f"{workdir}/tuned.py:spins", store="memory:", timeout=1).points
+    assert ["1 s of wall time" in point.error for point in points] == [True, True]
+
+
+FILES = {
+    "loops": "while True:\n    pass\n",
+    "swallows": "while True:\n    try:\n        while True: pass\n    except BaseException: pass\n",
+    "sleeps": "import time\ntime.sleep(1000)\n",
+}
+
+
+@pytest.mark.parametrize("what", FILES)
+def test_the_import_of_a_file_takes_the_limit(cli: Cli, workdir: Path, what: str) -> None:
+    (workdir / "it.py").write_text(FILES[what])
+    (workdir / "parts.yaml").write_text("builtin.router: it.py:Router\n")
+    for run in (
+        lambda: kb.run("it.py", store="memory:", timeout=0.2),
+        lambda: kb.run("it:bench", store="memory:", timeout=0.2),
+        lambda: kb.run("gemm-single-pe", "minimal", components="parts.yaml", store="memory:", timeout=0.2),
+    ):
+        with pytest.raises(LimitError, match=r"limit of 0\.2 s of wall time; in it\.py:\d"):
+            run()
+    ended = cli("topology", "check", "it.py", "--timeout", "0.2")
+    assert (ended.status, "limit of 0.2 s of wall time; in it.py:" in ended.err) == (1, True)
+
+
+USING = {
+    "evaluate it.py": "from kernbench.evaluations import evaluation\n"
+    "@evaluation(name='it', description='Goes on.')\ndef run(work):\n    spin()\n",
+    "topology check it.py": "def topology():\n    spin()\n",
+    "probe --topology minimal --components parts.yaml": "from kernbench.components.transit import Transit\n"
+    "class Router(Transit):\n    def service_ns(self, *_):\n        spin()\n",
+}
+USING["traffic pattern:transpose --topology minimal --components parts.yaml"] = USING[
+    "probe --topology minimal --components parts.yaml"
+]
+
+
+@pytest.mark.parametrize("words", USING)
+def test_a_command_ends_in_users_code_that_never_does(cli: Cli, workdir: Path, words: str) -> None:
+    (workdir / "it.py").write_text(f"def spin():\n{indent(FILES['swallows'], '    ')}{USING[words]}")
+    (workdir / "parts.yaml").write_text("builtin.router: it.py:Router\n")
+    cli("evaluate", "--list")  # imports what takes its time
+    ended = cli(*words.split(), "--timeout", "1")
+    assert (ended.status, "limit of 1 s of wall time; in it.py:" in ended.err) == (1, True)
+
+
+def test_every_command_that_may_run_users_code_takes_a_limit() -> None:
+    for context in commands():
+        options = {name for param in context.command.params for name in param.opts}
+        if options & {"--components", "--topology", "--code", "--short"}:
+            assert "--timeout" in options, context.command_path
 
 
 def test_a_kernel_of_arrays_takes_the_limit() -> None:

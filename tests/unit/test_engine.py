@@ -22,10 +22,10 @@ from kernbench.cli.main import main
 from kernbench.errors import LimitError
 from kernbench.machine.machine import Machine
 from kernbench.routing import Traffic
-from kernbench.runtime.process import interruptible
 from kernbench.sim.instrument import Instrument
 from kernbench.sim.node import path_over
 from kernbench.sim.transaction import Packet, Transaction
+from kernbench.time_limit import interruptible
 from tests.compiled import compiled
 
 PARTS = '''\

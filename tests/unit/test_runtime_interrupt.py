@@ -8,10 +8,10 @@ import signal
 import pytest
 
 import kernbench as kb
-from kernbench.runtime.process import interruptible
 from kernbench.sim.clock import Carrier, Clock
 from kernbench.sim.node import FabricNode, path_over
 from kernbench.sim.transaction import Packet, Transaction
+from kernbench.time_limit import interruptible
 
 
 class Never:

@@ -25,6 +25,7 @@ from kernbench.cli.source_links import link_lines
     help="Leave out advice that saves less than this share of the time, 0 to 1.",
 )  # fmt: skip
 @options.queries
+@options.timeout
 @options.store
 @format_option
 def command(

@@ -44,6 +44,7 @@ _SHOWN = 30
 )  # fmt: skip
 @click.option("--fresh", is_flag=True, help="Also run points that are in the store.")
 @options.exact
+@options.timeout
 @options.store
 @format_option
 def command(

@@ -54,6 +54,7 @@ def _sizes(_ctx: click.Context, _param: click.Parameter, text: str | None) -> tu
 @click.option("--hops", is_flag=True, help="Show the hops of all cases.")
 @options.check
 @click.option("--strict", is_flag=True, help="Exit with status 1 when an invariant is violated.")
+@options.timeout
 @format_option
 def command(
     case: str,

@@ -24,6 +24,7 @@ from kernbench.cli.progress import Progress
     "--against", metavar="RUN", shell_complete=completion.runs, help="Compare it with an earlier run."
 )
 @options.window
+@options.timeout
 @options.store
 @format_option
 def command(

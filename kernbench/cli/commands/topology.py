@@ -47,6 +47,7 @@ command = LazyGroup(
 @click.command("check", cls=Command, examples=["kernbench topology check default"])
 @click.argument("file", shell_complete=completion.topologies)
 @options.changes
+@options.timeout
 @format_option
 def check(file: str, topo: dict[str, str], components: str | None, fmt: str) -> None:
     """Check whether FILE is a valid topology: a path, or the name of a shipped one.
@@ -90,6 +91,7 @@ def _lost(what: str, one: Mapping[str, int]) -> str:
 @click.command("diff", cls=Command, examples=["kernbench topology diff default six-sip-torus"])
 @click.argument("old", metavar="A", shell_complete=completion.topologies)
 @click.argument("new", metavar="B", shell_complete=completion.topologies)
+@options.timeout
 @format_option
 def diff(old: str, new: str, fmt: str) -> None:
     """Show how the topologies A and B differ: keys, defaults included, and numbers of parts by kind."""
@@ -142,6 +144,7 @@ def schema() -> None:
     help="The kind of traffic, which determines the links it may use. [default: what A sends]",
 )
 @options.changes
+@options.timeout
 @format_option
 def show(
     file: str,

@@ -50,6 +50,7 @@ from kernbench.written_files import writing
     help="With --run: N numbered pictures, each of an equal interval of the run's time.",
 )  # fmt: skip
 @options.window
+@options.timeout
 @options.store
 @format_option
 def command(

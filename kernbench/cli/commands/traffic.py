@@ -46,6 +46,7 @@ _KIND = ("kind", "links", "used", "mean_utilisation", "max_utilisation", "bytes"
 @options.instruments
 @options.kept
 @options.check
+@options.timeout
 @options.store
 @format_option
 def command(

@@ -33,6 +33,7 @@ _COLUMNS = ("row", "reference", "measured", "unit", "difference", "limit", "basi
 @click.option("--short", is_flag=True, help="Measure a sample of the fast cases; the default without TABLE.")
 @click.option("--all", "everything", is_flag=True, help="Also measure cases that take minutes; resumes.")
 @click.option("--plot", metavar="F.png", callback=options.ends_in(".png"), help="Also draw the rows.")
+@options.timeout
 @format_option
 def command(
     names: tuple[str, ...],

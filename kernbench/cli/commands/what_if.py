@@ -60,6 +60,7 @@ _CANDIDATE = ("where", "on_path_ns", "twice_ns", "twice_saved_ns", _MEASURED, "f
     help="Without --speed: how many candidates to also run, twice as fast; these runs are not "
     f"saved. [default: {_TRIED}, or none with --no-rerun]",
 )  # fmt: skip
+@options.timeout
 @options.store
 @format_option
 def command(
