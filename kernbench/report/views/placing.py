@@ -12,6 +12,7 @@ from itertools import product
 from math import cos, pi, sin
 
 from kernbench.report.views.model import Box, Point
+from kernbench.report.views.sheet import edge_point
 
 Cell = tuple[float, float]
 """Column and row; whole numbers but on a circle."""
@@ -157,8 +158,9 @@ class Lanes:
         """
         (ac, ar), (bc, br) = self._cells[a.id], self._cells[b.id]
         across, down = bc - ac, br - ar
-        if not all(float(one).is_integer() for one in (ac, ar, bc, br)):
-            return None
+        on_grid = [float(one[0]).is_integer() and float(one[1]).is_integer() for one in ((ac, ar), (bc, br))]
+        if not all(on_grid):  # into a circle from outside of it, between its members
+            return [edge_point(a, b.centre), edge_point(b, a.centre)] if any(on_grid) else None
         off = self._gap * (0.5 + 0.35 * aside)
         east, south = across > 0, down > 0
         (ax, ay), (bx, by) = a.centre, b.centre
