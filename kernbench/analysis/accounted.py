@@ -71,8 +71,8 @@ def _off(ns: float, least_ns: float, least_bar: float) -> str:
     """``ns`` and how far off it may be, in words."""
     if not least_ns:
         return (
-            f"{ns:.1f} ns, +-{100 * least_bar:.1f} % or more: what the waits of an estimate cost is not "
-            "known of this run; run it again to measure them"
+            f"{ns:.1f} ns, +-{100 * least_bar:.1f} % or more: the cost of waits was not "
+            "measured in this run; run it again"
         )
     bar = _longer(ns, least_ns) + least_bar
     return f"{ns:.1f} ns, +-{100 * bar:.1f} %: {least_ns:.1f} ns or more without the waits of an estimate"

@@ -23,7 +23,7 @@ def ask_folded(
     Args:
         ask: Asks the question with parameters.
         params: Those that were given, texts or values.
-        question: As :func:`kernbench.question` describes it.
+        question: As :func:`kernbench.api.asking.question` describes it.
 
     Returns:
         Columns with ``count`` where rows were folded, the rows, and remarks.

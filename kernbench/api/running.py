@@ -109,8 +109,8 @@ def run(
         check: Check the rules that every run keeps as it goes. None: only where the environment variable
             ``KERNBENCH_CHECK`` is 1.
         max_ns: Simulated time after which a run that is not over ends in an error.
-        max_events: Events after which it does.
-        timeout: Seconds of wall time after which it does, the import of files included. Kernels, ranks,
+        max_events: Stop after this many events.
+        timeout: Stop after so many seconds of wall time, the import of files included. Kernels, ranks,
             benches and files that do not end then are left where they stand.
         detail: What a server holds of the run as a graph: ``"summary"``, ``"operations"`` or ``"full"``, with
             every hop.

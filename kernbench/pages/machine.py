@@ -26,9 +26,10 @@ _BUSIEST = 5
 
 
 def machine(graph: PropertyGraph, view: str, of: str | None = None) -> dict[str, Any]:
-    """A view's geometry in points, with its texts, colours and legend; see :class:`~...views.model.View`.
+    """A view's geometry in points, with its texts, colours and legend.
 
-    ``of`` is one of the names ``instances``, or empty. ``UsageError`` for another view or part.
+    See :class:`~kernbench.report.views.model.View`. ``of`` is one of the names ``instances``, or empty.
+    ``UsageError`` for another view or part.
     """
     if view not in VIEWS:
         raise UsageError(f"there is no view '{view}'; {did_you_mean(view, VIEWS)}")

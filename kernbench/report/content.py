@@ -83,7 +83,7 @@ class Grid:
     empty: str = ""
     """The text shown when there are no rows; by default that of the whole tab."""
     note: str = ""
-    """What is to be known of the figures."""
+    """Caveats."""
     label: str = "name"
     """The column that names rows."""
     bars: str = ""
@@ -139,7 +139,7 @@ class Content:
     said: Sequence[str] = ()
     """Lines above: figures of this run."""
     note: str = ""
-    """What is to be known of the figures."""
+    """Caveats."""
     choice: str = ""
     """What is chosen by the table that is looked at; empty where all tables are shown one below the other."""
     opens: str = ""

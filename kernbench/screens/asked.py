@@ -15,7 +15,7 @@ EMPTY = "no matching rows in this run"
 
 
 def columns(question: Mapping[str, Any], names: Sequence[str]) -> list[Column]:
-    """The columns of these names, with what :func:`kernbench.question` says of them."""
+    """The columns of these names, with what :func:`kernbench.api.asking.question` says of them."""
     known = {one["name"]: Column(one["name"], one["unit"]) for one in question["returns"]}
     return [known.get(name) or column(name) for name in names]
 

@@ -24,7 +24,7 @@ _LONGEST = 60
 
 
 def content(found: Mapping[str, Any]) -> Content:
-    """What :func:`kernbench.compare` has found."""
+    """What :func:`kernbench.api.comparing.compare` has found."""
     alike = "alike" if found["same_config"] else "differently in a way that was not kept"
     facts = [(end, _identity(found[end])) for end in ("before", "after")]
     facts += [] if found["configured"] else [("configured", alike)]

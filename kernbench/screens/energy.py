@@ -13,8 +13,8 @@ from kernbench.report.content import SHARE, Column, Content, Grid
 
 EMPTY = "no part of this machine has energy figures: give them under 'energy' in the topology"
 NOTE = (
-    "Counted from bytes, messages and operations of the whole run, with figures per byte and operation "
-    "that are published ones of other chips unless the topology gives its own."
+    "Counted from bytes, messages and operations of the whole run, using published figures for other "
+    "chips unless the topology sets its own."
 )
 _NO_STATIC = "static energy is not in these figures: no part of the machine has static_mw"
 

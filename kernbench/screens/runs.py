@@ -15,7 +15,7 @@ EMPTY = "no runs here; keep one with 'kernbench run qkv-gemm'"
 
 
 def grid(listed: Iterable[Mapping[str, Any]]) -> Grid:
-    """Runs as :func:`kernbench.api.listed` gives them; parameters and what changed as texts."""
+    """Runs as :func:`kernbench.api.kept_runs.listed` gives them; parameters and what changed as texts."""
     rows = [
         {
             **row,

@@ -95,7 +95,7 @@ class Sweep:
 
     @property
     def note(self) -> str:
-        """What is to be known before points are compared; empty where nothing is."""
+        """Caveats of comparing points; empty where there are none."""
         notes = []
         if any(point.phases == 1 for point in self.points):
             notes.append(

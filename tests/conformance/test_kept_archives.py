@@ -89,10 +89,7 @@ def test_a_repeat_from_before_its_waits_were_measured_has_a_bar_that_is_not_know
 ) -> None:
     place = copied("repeats-before-least-ns", tmp_path)
     run = kb.open_run(ref, place)
-    bar = (
-        f"{said}, +-1.0 % or more: what the waits of an estimate cost is not known of this run; run it again "
-        "to measure them"
-    )
+    bar = f"{said}, +-1.0 % or more: the cost of waits was not measured in this run; run it again"
     assert run.accounted[1] == bar
     assert run.table("Repeat").select(["times", "least_ns"]).to_pylist() == [{"times": times, "least_ns": 0}]
     assert run.critical_path("run").ns == pytest.approx(run.sim_ns)

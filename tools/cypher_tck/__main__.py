@@ -199,8 +199,8 @@ _ABOUT = {
     "arcadedb": "Free Cypher in memory and in a folder. The one that it refuses has a label and a\n"
     "relationship type of one name. Three faults that no scenario shows are known: it forgets the order of\n"
     "a WITH that orders by what it does not pass on, and gives a row for each row that it counts where a\n"
-    "condition, a function in a map or a key of ORDER BY has an aggregate (both are written otherwise\n"
-    "before it is asked); and it looks for a shortest path without the conditions on it (refused).",
+    "condition, a function in a map or a key of ORDER BY has an aggregate (both are rewritten\n"
+    "first); and it looks for a shortest path without the conditions on it (refused).",
     "ladybug": "Free Cypher with `--engine ladybug`, and where ArcadeDB has no wheels. It is asked nothing\n"
     "but shapes that were found to agree; the others are refused, with what to write instead.",
     "neo4j": "Runs on a server: the queries go to it as they are.",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Row = Mapping[str, Any]
-"""``table reference measured used verdict`` of a row of :class:`kernbench.validation.Row`."""
+"""``table reference measured used verdict`` of a :class:`~kernbench.validation.running.ComparedFigure`."""
 _FURTHEST = 2.0
 """Limits as far as which the right panel reaches; rows beyond it stand at its edge."""
 

@@ -42,7 +42,7 @@ class Browser(OpenRuns):
         return self.store.url
 
     def runs(self) -> list[dict[str, Any]]:
-        """The kept runs, newest first, as :func:`kernbench.api.listed` gives them."""
+        """The kept runs, newest first, as :func:`kernbench.api.kept_runs.listed` gives them."""
         return listed(store=self.store)[::-1]
 
     def under_way(self) -> Going:

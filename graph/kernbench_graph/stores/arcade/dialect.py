@@ -1,4 +1,4 @@
-"""Free Cypher as ArcadeDB must be asked: shapes that it gets wrong are written otherwise, or refused.
+"""Free Cypher as ArcadeDB must be asked: shapes that it gets wrong are rewritten, or refused.
 
 Version 26.11.1.dev2 does not fetch a variable that is used in the ORDER BY of a WITH and nowhere after it,
 and leaves the rows in any order without an error. There the WITH passes the keys on, and orders by these.

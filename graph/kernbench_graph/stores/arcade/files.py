@@ -13,7 +13,10 @@ _REWRITTEN = ("statistics.json", "last-tx-id.bin")
 
 
 class ArcadeFiles:
-    """Databases of ArcadeDB, a folder each. See :class:`kernbench_graph.stores.embedded.cache.Engine`."""
+    """Databases of ArcadeDB, a folder each.
+
+    See :class:`kernbench_graph.stores.embedded.cache.DatabaseEngine`.
+    """
 
     file = "graph.arcadedb"
 

@@ -10,7 +10,10 @@ from kernbench_graph.stores.embedded.loading import PROJECTION_VERSION
 
 
 class LadybugFiles:
-    """Databases of LadybugDB, a file each. See :class:`kernbench_graph.stores.embedded.cache.Engine`."""
+    """Databases of LadybugDB, a file each.
+
+    See :class:`kernbench_graph.stores.embedded.cache.DatabaseEngine`.
+    """
 
     file = "graph.lbdb"
     version = str(PROJECTION_VERSION)
