@@ -104,6 +104,7 @@ def test_a_report_has_all_inside_and_loads_nothing(made: Made) -> None:
     assert page.texts["title"] == ["gemm-single-pe on minimal"]
     assert INSIDE | {f"machine?view={view}" for view in ("system", "sip", "cube", "pe")} <= set(page.answers)
     assert "compare" not in page.answers
+    assert "ask?question=routing/path" not in page.answers  # needs parameters
     assert not {"link", "iframe", "object", "img", "base", "form"} & set(page.tags)
     assert not [value for name, value in page.given if name in ("src", "href", "style")]
     assert not [name for name, _ in page.given if name.startswith("on")]

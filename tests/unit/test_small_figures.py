@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
+from kernbench_graph import topology as kept_topology
 from kernbench_graph.errors import QueryError
 from kernbench_graph.projection import own_columns
 from kernbench_graph.query.limits import MOST_VALUES, check_rows
@@ -17,12 +20,22 @@ import kernbench as kb
 from kernbench.analysis.accounted import LEAST_BAR, Repeated
 from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.analysis.time_counters import values_in_tcm
+from kernbench.analysis.trace_tables import rows_of
 from kernbench.analysis.window_facts import window_tables
 from kernbench.api import what_if_runs
+from kernbench.api.open_runs import OpenRun
 from kernbench.api.running import RunVerificationError
+from kernbench.api.saving import _type as type_of
 from kernbench.api.stores import borrowed
-from kernbench.screens import comparison, source
-from kernbench.screens.critical_path import sums
+from kernbench.errors import UsageError
+from kernbench.kernels.promotion import math_result
+from kernbench.program.tile_plans import Matrix, PlannedEpilogue
+from kernbench.replay.math_ops import MATH_OPS
+from kernbench.report.svg import _n as coordinate
+from kernbench.report.views.sheet import Axis
+from kernbench.screens import comparison, overview, source
+from kernbench.screens.critical_path import steps, sums
+from kernbench.tui.models.entity_pages import transaction_page
 from tests.unit.test_source_shown import BENCH
 
 
@@ -153,3 +166,119 @@ def test_the_fair_peak_of_channels_is_that_of_each_with_its_own_wire() -> None:
     flow = {"src": "sip0.cube0.pe0", "dst": "sip0.cube0.hbm_ctrl.pe0", "op": "read", "bytes": 65536}
     totals = kb.traffic([flow], "minimal", topo=mapping, store="memory:").totals
     assert totals["peak_fair_gbs"] == pytest.approx(5 * 32.0 + 3 * 8.0)
+
+
+def test_texts_without_a_row_have_none() -> None:
+    found = rows_of(pa.chunked_array([["a", "b", "a"]]), {"a": 0})
+    assert found.tolist() == [0, -1, 0]
+
+
+def test_a_race_is_told_once() -> None:
+    race = SimpleNamespace(info={"races": [{"message": "two writes"}]}, problem="it races", verdict="race")
+    assert overview.wrong(race) == ["two writes"]  # type: ignore[arg-type]
+
+
+def test_a_strip_of_a_path_does_not_bridge_time_that_is_not_on_it() -> None:
+    def step(start: float, end: float) -> SimpleNamespace:
+        return SimpleNamespace(
+            t_start=start, t_end=end, ns=end - start, cause="compute", location="", line="", activity="",
+            transaction=-1,
+        )  # fmt: skip
+
+    path = SimpleNamespace(ns=20.0, steps=[step(0.0, 10.0), step(50.0, 60.0)])
+    drawn = steps(path).drawn  # type: ignore[arg-type]
+    assert drawn == [[0.0, 10.0, {"compute": 10.0}], [50.0, 60.0, {"compute": 10.0}]]
+
+
+def test_coordinates_of_pictures_have_no_sign_at_zero() -> None:
+    assert [coordinate(value) for value in (-0.04, 0.04, -0.06, 3.0)] == ["0", "0", "-0.1", "3"]
+
+
+def test_an_axis_goes_on_to_scale_beyond_its_last_stop() -> None:
+    axis = Axis([0.0, 2.0], [0.0], 10.0)
+    assert [axis.at(mm) for mm in (-1.0, 1.0, 2.0, 3.5)] == [-10.0, 10.0, 20.0, 35.0]
+
+
+def test_a_transaction_names_the_time_that_was_neither_service_nor_wait(tmp_path: Path) -> None:
+    run = kb.run("qkv-gemm", "minimal", store=tmp_path)
+    sent = run.tables["Transaction"].to_pylist()
+    told = 0
+    with borrowed(str(tmp_path)) as store:
+        opened = OpenRun(kb.open_run(run.id, store))
+        for row in sent:
+            rest = row["t_done"] - row["t_submit"] - row["wait_ns"] - row["service_ns"]
+            text = dict(transaction_page(opened, row["number"]).facts)["of that"]
+            assert ("for its dependencies" in text) == (rest > 1e-9), row
+            told += rest > 1e-9
+    assert told < len(sent)
+
+
+def test_a_machine_is_known_by_every_link_however_it_is_cut_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = kb.load_topology("minimal")
+    whole = kept_topology.topology_id(graph)
+    monkeypatch.setattr(kept_topology, "_PIECE", 7)
+    assert kept_topology.topology_id(graph) == whole
+
+
+def test_functions_of_floats_alone_make_floats_of_integers() -> None:
+    assert math_result(MATH_OPS["exp"], ["i32"]) == "f32"
+    assert math_result(MATH_OPS["exp"], ["f16"]) == "f16"
+    assert math_result(MATH_OPS["add"], ["i32", "i32"]) == "i32"
+
+
+def test_scales_of_a_group_are_loaded_once_for_its_rows_of_k() -> None:
+    scales = PlannedEpilogue("dequant", "k_tile", Matrix(4, 8, 4, 1000), 32)
+    loaded = [scales.transfer(0, 0, 16, 8, k) for k in (0, 32, 96)]
+    assert [one.runs[0][0] for one in loaded if one is not None] == [1000, 1032, 1096]
+
+
+def test_sorting_costs_a_pass_for_each_stage_of_its_network() -> None:
+    import kernbench.triton as triton
+    import kernbench.triton.language as tl
+
+    @triton.jit
+    def kernel(x, out, n: tl.constexpr):  # type: ignore[no-untyped-def]
+        at = tl.arange(0, n)
+        tl.store(out + at, tl.sort(tl.load(x + at)))
+
+    def ns(n: int) -> float:
+        values = np.arange(n, dtype=np.float32)
+        done = kb.run_kernel(kernel[(1,)], values, out=np.zeros_like(values), n=n, topology="minimal")
+        ops = done.run.tables["Op"].to_pylist()
+        return max(op["t_end"] - op["t_start"] for op in ops if op["name"] == "sort")
+
+    assert ns(4096) / ns(1024) == pytest.approx(4 * 12 * 13 / (10 * 11), rel=0.2)
+
+
+def test_streams_over_one_link_of_a_pe_cross_one_after_the_other() -> None:
+    def kernel(x: Any, tl: Any) -> None:
+        first = tl.load(x, shape=(32, 32))
+        second = tl.load(x + 2048, shape=(32, 32))
+        tl.store(x + 0, first + second)
+
+    def bench(torch: Any) -> None:
+        one = kb.DPPolicy(num_cubes=1, num_pes=1)
+        torch.launch("kernel", kernel, torch.zeros((64, 32), dtype="f16", dp=one))
+
+    run = kb.run(
+        bench, "minimal", topo={"pe.links.internal_gbs": 4, "pe.pe_cpu.run_ahead": True}, store="memory:"
+    )
+    ends = sorted(op["t_end"] for op in run.tables["Op"].to_pylist() if op["name"] == "dma_read")
+    assert ends[1] - ends[0] == pytest.approx(2048 / 4)
+
+
+def test_a_column_of_a_saved_question_has_a_type_that_fits_all_its_values() -> None:
+    assert [type_of("x", values) for values in ([1, None, 2], [1, 2.5], ["a"])] == ["int", "float", "string"]
+    with pytest.raises(UsageError):
+        type_of("x", [1, "a"])
+
+
+def test_columns_of_an_instruments_rows_are_named_by_texts() -> None:
+    class Odd(kb.Instrument):
+        table = "odd"
+
+        def rows(self) -> list[dict[Any, Any]]:
+            return [{1: 2}]
+
+    with pytest.raises(UsageError, match="not a mapping from columns to values"):
+        kb.run("gemm-single-pe", "minimal", store="memory:", instruments=[Odd()])
