@@ -126,6 +126,9 @@ class Projection:
                 columns[prop.name] = source[prop.column or prop.name]
         if label.own:
             columns |= own_columns(source[label.own], label)
+        if label.name == "Component":
+            for name in _ASKED_FOR:
+                columns.setdefault(name, pa.nulls(source.num_rows, pa.int64()))
         return pa.table(columns)
 
     def _with_more_of(self, label: NodeLabel, data: pa.Table) -> pa.Table:
@@ -214,6 +217,8 @@ _PAIR = pa.schema([("from", pa.string()), ("to", pa.string())])
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _KNOWN = {name.lower(): ARROW_TYPES[type_] for name, types in SCHEMA.properties().items() for type_ in types}
 _SCHEMA_NAMES = frozenset(SCHEMA.names)
+_ASKED_FOR = ("burst_bytes", "scratch_bytes", "tile_k", "tile_m", "tile_n")
+"""Properties of some kinds that questions of the library read: null on a machine without such a part."""
 _OWN_PREFIXES = ("InRun", "InHistory", "Kernbench")
 """Of labels that stores add for themselves."""
 

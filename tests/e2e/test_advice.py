@@ -223,3 +223,12 @@ def test_a_rule_that_cannot_be_said_is_refused(tmp_path: Path, old: str, new: st
     (tmp_path / "mine" / "stores.yaml").write_text(RULE.replace(old, new), encoding="utf-8")
     with pytest.raises(QueryError, match=message):
         kb.questions(queries=[str(tmp_path)])
+
+
+@pytest.mark.slow
+def test_every_question_has_an_answer_about_a_machine_without_pes_and_without_hbm() -> None:
+    run = kb.traffic("pattern:neighbour", "mesh-8x8", store="memory:", params={"bytes": 64})
+    for question in kb.questions():
+        needed = [param for param in question["params"] if param["default"] is None]
+        if question["scope"] == "run" and not needed:
+            run.query(str(question["name"]))

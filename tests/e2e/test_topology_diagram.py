@@ -35,7 +35,9 @@ def test_a_run_is_laid_over_its_own_topology(cli: Cli, workdir: Path) -> None:
     assert (plain.status, coloured.status) == (0, 0)
     assert "busy" not in plain.out
     run = kb.open_run("last", store)
-    assert f"Utilisation in {run.id} (gemm-single-pe), launch 0" in coloured.out.replace("</text>\n", " ")
+    assert f"Utilisation in {run.id} (gemm-single-pe), the kernel of launch 0" in coloured.out.replace(
+        "</text>\n", " "
+    )
     assert coloured.out == kb.diagram("minimal", "cube", run=run)
     wrong = cli("topology", "diagram", "default", "--run", "last", "--store", store)
     assert wrong.status == 2
