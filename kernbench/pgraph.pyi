@@ -35,6 +35,7 @@ from kernbench_graph.errors import (
 )
 from kernbench_graph.networkx_view import run_graph as run_graph
 from kernbench_graph.notebook import cell_text as cell_text, html_table as html_table
+from kernbench_graph.notebook import exact as exact
 from kernbench_graph.notebook import is_number as is_number, number as number
 from kernbench_graph.opening import open_store as open_store
 from kernbench_graph.query.guard import parameter_names as parameter_names

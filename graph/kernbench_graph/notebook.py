@@ -49,13 +49,22 @@ def cell_text(value: Any) -> str:
     return number(value) if isinstance(value, float) else str(value)
 
 
+def exact(value: float) -> float:
+    """``value`` without the noise of sums of floats: nine decimals, below 1 nine digits, as times are exact.
+
+    >>> exact(229.49124999999987), exact(2 / 3e9)
+    (229.49125, 6.66666667e-10)
+    """
+    return float(f"{value:.9g}") if abs(value) < 1.0 else float(f"{round(value, 9):.15g}")
+
+
 def number(value: float) -> str:
     """A figure for people: at most three digits after the point, none that say nothing, no separators."""
     if isinstance(value, int) or not math.isfinite(value):
         return str(value)
     if abs(value) < 1e-9:
         return "0"  # rounding; no time or share of the model is that small
-    text = f"{value:.3f}".rstrip("0").rstrip(".")
+    text = f"{exact(value):.3f}".rstrip("0").rstrip(".")
     return text if text not in {"0", "-0"} else f"{value:.3g}"
 
 

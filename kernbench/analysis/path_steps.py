@@ -92,6 +92,16 @@ class CriticalPath:
         """ns by component or link, longest first."""
         return self._sum("location")
 
+    def main_causes(self) -> dict[str, str]:
+        """By component or link the cause of most of its ns: at a memory its cache, or the memory itself."""
+        found: dict[str, dict[str, float]] = {}
+        for step in self.steps:
+            causes = found.setdefault(step.location, {})
+            causes[step.cause] = causes.get(step.cause, 0.0) + step.ns
+        return {
+            place: max(causes, key=lambda cause: round(causes[cause], 6)) for place, causes in found.items()
+        }
+
     def by_line(self) -> dict[str, float]:
         """ns by source line, longest first; ``""`` for time outside of kernels."""
         return self._sum("line")

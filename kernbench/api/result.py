@@ -98,7 +98,9 @@ class Run(RunTrace):
 
     def to_json(self) -> str:
         """:meth:`summary` as JSON text: what ``kernbench run --format json`` prints."""
-        return json.dumps(self.summary(), ensure_ascii=False, allow_nan=False)
+        from kernbench.report.cells import plain
+
+        return json.dumps(plain(self.summary()), ensure_ascii=False, allow_nan=False)
 
     def advice(self, launch: int | str = "all", least: float = LEAST) -> Advice:
         """What to do next, the largest saving first, as a list: see :func:`kernbench.advise`."""

@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from kernbench.pgraph import GraphNode, GraphPath, GraphRelationship, cell_text, plain_entities
+from kernbench.pgraph import GraphNode, GraphPath, GraphRelationship, cell_text, exact, plain_entities
 from kernbench.pgraph import is_number as is_number
 from kernbench.pgraph import number as figure
 
@@ -56,7 +56,7 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, str | bool | int):
         return value
     if isinstance(value, float):
-        return float(value) if math.isfinite(value) else None  # numpy has floats of its own
+        return exact(float(value)) if math.isfinite(value) else None  # numpy has floats of its own
     if _is_entity(value):
         return plain(plain_entities(value))
     if isinstance(value, dict):

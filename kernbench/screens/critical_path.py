@@ -32,7 +32,11 @@ def sums(path: CriticalPath, by: str) -> Grid:
     found = {"cause": path.by_cause, "line": path.by_line, "location": path.by_location}[by]()
     rows = [{by: name or OUTSIDE, "ns": ns, "share": ns / (path.ns or 1.0)} for name, ns in found.items()]
     heading = f"Critical path by {'source line' if by == 'line' else by}"
-    columns = (Column(by), Column("ns", "ns"), Column("share", SHARE))
+    columns = [Column(by), Column("ns", "ns"), Column("share", SHARE)]
+    if by == "location":
+        causes = path.main_causes()
+        rows = [row | {"cause": causes[row["location"]]} for row in rows]
+        columns.append(Column("cause"))
     bars = "" if by == "location" else "ns"  # rows of places are links, which bars cannot be
     return Grid(by, heading, columns, rows, EMPTY, label=by, bars=bars, total=path.ns, only_bars=bool(bars),
                 first=_PLACES if by == "location" else None)  # fmt: skip

@@ -31,7 +31,7 @@ def longest(run: Run, window: ChosenWindow) -> Grid:
                 parts=("resource",), first=_FIRST)  # fmt: skip
 
 
-def grid(rows: Sequence[Mapping[str, Any]]) -> Grid:
+def grid(rows: Sequence[Mapping[str, Any]], what: str = "parts") -> Grid:
     """Parts as :func:`kernbench.api.summary.busiest` lists them."""
-    return Grid("busiest", "Busiest parts", COLUMNS, rows, "nothing was used", NOTE,
+    return Grid("busiest", f"Busiest {what}", COLUMNS, rows, "nothing was used", NOTE,
                 parts=("resource",), first=_FIRST)  # fmt: skip

@@ -40,4 +40,5 @@ def _changed(texts: Sequence[str] | None) -> str:
 def label(row: Mapping[str, Any]) -> str:
     """A row of that table on one line, where runs are chosen from a list."""
     tags = f" [{row['tags']}]" if row["tags"] else ""
-    return f"{row['bench']}{tags} {number(row['latency_ns'])} ns {row['params']} {row['run_id']}"
+    ns = number(row["latency_ns"] or row["sim_ns"])
+    return f"{row['bench']}{tags} {ns} ns {row['params']} {row['run_id']}"

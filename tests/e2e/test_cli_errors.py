@@ -104,6 +104,7 @@ def kept(cli: Cli) -> list[dict[str, Any]]:
         (("query", "no-such-question"), ["no-such-question", "busiest-links"]),
         (("query", "busiest-links", "lines=3"), ["lines", "limit"]),
         (("query", "busiest-links", "limit=many"), ["limit", "many"]),
+        (("query", "busiest-links", "run=last"), ["write 'kernbench query busiest-links last'"]),
         (("query", "busiest-links"), ["no runs"]),
         (("query", "--cypher", "MATCH (r:Run) DETACH DELETE r"), ["DETACH"]),
         (("show", "--run", "last"), ["--run was removed; write 'kernbench show last'"]),

@@ -14,6 +14,7 @@ from kernbench.api.kept_runs import prune
 from kernbench.api.stores import borrowed
 from kernbench.errors import UsageError
 from kernbench.pgraph import RunRecord
+from kernbench.report.cells import plain
 
 Cli = Callable[..., Any]
 RUN = ("run", "--bench", "gemm-single-pe", "--topology", "minimal", "--format", "json")
@@ -53,7 +54,7 @@ def test_what_got_slower_is_said_and_fails(cli: Cli, two: list[str]) -> None:
     ]
     assert found["configured"]
     sim = found["figures"][1]
-    assert (sim["name"], sim["before"], sim["after"]) == ("sim_ns", old.sim_ns, new.sim_ns)
+    assert (sim["name"], sim["before"], sim["after"]) == ("sim_ns", plain(old.sim_ns), plain(new.sim_ns))
     assert sim["change"] == pytest.approx(new.sim_ns / old.sim_ns - 1)
     assert sum(row["change_ns"] for row in found["causes"]) == pytest.approx(new.sim_ns - old.sim_ns)
     for row in found["resources"]:
@@ -179,7 +180,7 @@ def test_why_adds_up(cli: Cli, two: list[str]) -> None:
             "steps",
         )
     ]
-    assert (found["run_id"], found["launch"], found["ns"]) == (run.id, None, run.sim_ns)
+    assert (found["run_id"], found["launch"], found["ns"]) == (run.id, None, plain(run.sim_ns))
     for sums in (found["by_cause"], found["by_location"]):
         assert sum(sums.values()) == pytest.approx(run.sim_ns, abs=1e-6)
     launch = json.loads(cli("why", "--launch", "0", "--by", "location", "--format", "json").out)

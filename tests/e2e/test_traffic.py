@@ -43,8 +43,11 @@ def test_json_has_the_keys_that_others_rely_on(cli: Callable[..., Any], workdir:
     a = said["flows"][0]
     assert a["bandwidth_gbs"] == pytest.approx(4096 / (a["end_ns"] - a["start_ns"]))
 
-    # Kept like any run: found, shown, asked.
-    assert json.loads(cli("runs", "list", "--format", "json").out)["runs"][0]["run_id"] == said["run_id"]
+    # Kept like any run: found, shown, asked. It has no launches, so no latency, rather than one of 0.
+    (listed,) = json.loads(cli("runs", "list", "--format", "json").out)["runs"]
+    assert (listed["run_id"], listed["latency_ns"], listed["launch_ns"]) == (said["run_id"], None, None)
+    asked = json.loads(cli("query", "history/runs", "--format", "json").out)
+    assert dict(zip(asked["columns"], asked["rows"][0], strict=True))["latency_ns"] is None
     assert json.loads(cli("show", "last", "--format", "json").out)["bench"] == "traffic"
     busiest = json.loads(cli("query", "busiest-links", "--format", "json").out)
     links = [row["resource"] for row in said["busiest"] if "->" in row["resource"]]
@@ -201,3 +204,15 @@ def test_channels_mapped_one_to_one_have_the_same_peaks() -> None:
     ]  # fmt: skip
     assert totals[0]["peak_path_gbs"] == pytest.approx(totals[1]["peak_path_gbs"])
     assert totals[0]["peak_fair_gbs"] == pytest.approx(totals[1]["peak_fair_gbs"])
+
+
+def test_for_people_the_busiest_links_come_first_and_flows_last(cli: Callable[..., Any]) -> None:
+    out = cli("traffic", "pattern:uniform-random", "--topology", OBLONG, "--no-trace", "--top", "3").out
+    tables = [part.splitlines() for part in out.split("\n\n")[1:]]
+    assert [lines[0].split(";")[0] for lines in tables] == [
+        "Busiest links", "Links by kind", "Busiest engines, memories and routers", "Flows that end last",
+    ]  # fmt: skip
+    assert all("->" in line for line in tables[0][2:5])
+    assert len(tables[3]) == 6
+    ends = [float(line.split()[8]) for line in tables[3][2:5]]
+    assert ends == sorted(ends, reverse=True)

@@ -249,3 +249,7 @@ def test_a_user_reads_the_latency_that_is_validated() -> None:
     case = {"case": "vector add f32", "params": json.dumps({"n": n, "block": block})}
     assert done.latency_ns == pytest.approx(1e3 * h100.us(case))
     assert done.run.launch_ns == pytest.approx(819.0625, abs=1e-3)
+    path = done.run.critical_path()
+    cached = sum(step.ns for step in path.steps if step.location == "gpu.hbm" and "cache" in step.cause)
+    assert cached > 0.5 * path.by_location()["gpu.hbm"]
+    assert path.main_causes()["gpu.hbm"] == "cache_hit"

@@ -169,6 +169,11 @@ def _asked(words: Sequence[str], *, named: bool) -> tuple[str | None, str | None
     params = [word for word in words if "=" in word]
     rest = [word for word in words if "=" not in word]
     name = rest.pop(0) if named and rest else None
+    if given := [word.removeprefix("run=") for word in params if word.startswith("run=")]:
+        asked = f"{name or '--cypher TEXT'} {given[0]}"
+        raise click.UsageError(
+            f"the run is a word of its own, not a parameter; write 'kernbench query {asked}'"
+        )
     if len(rest) > 1:
         raise click.UsageError(f"'{rest[1]}': the run is named already, '{rest[0]}'; write name=value")
     return name, (rest[0] if rest else None), params

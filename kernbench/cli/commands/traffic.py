@@ -17,10 +17,10 @@ from kernbench.cli.output import (
     print_csv,
     print_grid,
     print_json,
-    print_table,
     say,
 )
 from kernbench.cli.progress import running
+from kernbench.report.content import Grid, columns_of
 
 _FLOW = ("name", "src", "dst", "op", "bytes", "offset", "count", "start_ns", "end_ns", "bandwidth_gbs",
          "wait_ns", "peak_path_gbs", "peak_fair_gbs")  # fmt: skip
@@ -41,7 +41,7 @@ _KIND = ("kind", "links", "used", "mean_utilisation", "max_utilisation", "bytes"
 @options.changes
 @click.option(
     "--top", type=click.IntRange(min=1), default=10, show_default=True, metavar="N",
-    help="Number of busiest parts to show.",
+    help="Number of busiest links, of other parts, and of flows to show.",
 )  # fmt: skip
 @options.instruments
 @options.kept
@@ -116,15 +116,19 @@ def _print_for_people(run: kb.TrafficRun, top: int) -> None:
         ("fair peak", _peak(totals, "peak_fair_gbs")),
     ):
         say(f"{name:<13} {value}")
-    for title, columns, rows in (
-        ("flows", _FLOW, run.flows),
-        ("links by kind", _KIND, [row for row in run.link_kinds if row["used"]]),
-    ):
-        say(f"\n{title}")
-        print_table(columns, [[row[column] for column in columns] for row in rows])
     from kernbench.screens import parts
 
-    print_grid(replace(parts.grid(run.busiest(top)), first=top, in_summary=None))
+    kinds = [row for row in run.link_kinds if row["used"]]
+    few = len(run.flows) <= top
+    heading = "Flows" if few else "Flows that end last; '--format csv' has all in their order"
+    flows = run.flows if few else sorted(run.flows, key=lambda flow: -flow["end_ns"])
+    for grid in (
+        replace(parts.grid(run.summary(top)["busiest_links"], "links"), first=top),
+        Grid("kinds", "Links by kind", columns_of(" ".join(_KIND)), kinds, "no link was used"),
+        replace(parts.grid(run.summary(top)["busiest_engines"], "engines, memories and routers"), first=top),
+        Grid("flows", heading, columns_of(" ".join(_FLOW)), flows, "no flows", first=top),
+    ):
+        print_grid(replace(grid, in_summary=None))
 
 
 def _peak(totals: dict[str, Any], key: str) -> str:

@@ -174,7 +174,7 @@ class ShownTable:
         return ShownTable.of_rows(((row[-1], *row[:-1]) for row in kept), counted, self.empty)
 
     def exported(self, fmt: str) -> str:
-        """The rows that are shown, as ``csv`` or ``json`` text with all digits."""
+        """The rows that are shown, as ``csv`` or ``json`` text."""
         records = [
             {name: plain(value) for name, value in self.record(row).items()} for row in range(len(self))
         ]
