@@ -55,7 +55,9 @@ def exact(value: float) -> float:
     >>> exact(229.49124999999987), exact(2 / 3e9)
     (229.49125, 6.66666667e-10)
     """
-    return float(f"{value:.9g}") if abs(value) < 1.0 else float(f"{round(value, 9):.15g}")
+    if abs(value) < 1.0:
+        return float(f"{value:.9g}")
+    return value if value.is_integer() else float(f"{round(value, 9):.16g}")
 
 
 def number(value: float) -> str:
