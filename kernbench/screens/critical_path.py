@@ -35,7 +35,7 @@ def sums(path: CriticalPath, by: str) -> Grid:
     columns = [Column(by), Column("ns", "ns"), Column("share", SHARE)]
     if by == "location":
         causes = path.main_causes()
-        rows = [row | {"cause": causes[str(row["location"])]} for row in rows]
+        rows = [row | {"cause": causes[name]} for row, name in zip(rows, found, strict=True)]
         columns.append(Column("cause"))
     bars = "" if by == "location" else "ns"  # rows of places are links, which bars cannot be
     return Grid(by, heading, columns, rows, EMPTY, label=by, bars=bars, total=path.ns, only_bars=bool(bars),
