@@ -71,6 +71,7 @@ def test_the_graph_of_a_small_run(store: GraphStore) -> None:
 
 
 @pytest.mark.parametrize("size", SIZES)
+@pytest.mark.slow
 def test_the_graphs_of_generated_runs(store: GraphStore, size: str) -> None:
     for number, case in enumerate(made_up(4 if size == "many" else 1, ())):
         run = RunRecord({**case.run.info, "id": f"g{number}"}, case.run.tables)

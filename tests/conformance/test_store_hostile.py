@@ -288,6 +288,7 @@ STRINGS_ARE = (
 )
 
 
+@pytest.mark.slow
 def test_strings_select_and_nothing_changes(victim: GraphStore, hostile: tuple[str, ...]) -> None:
     before = dump(victim)  # of whole graphs, which takes longer than most of the checks
     for check in STRINGS_ARE:

@@ -13,6 +13,7 @@ from kernbench.errors import UsageError
 from kernbench.runtime.indexing import box_of, intersect, runs, span
 from kernbench.runtime.messages import ShardRef
 from kernbench.runtime.placement import DPPolicy, place
+from tests.examples import examples
 
 shapes = st.lists(st.integers(1, 5), min_size=1, max_size=3).map(tuple)
 
@@ -36,7 +37,7 @@ def indexed(draw):
     return shape, tuple(keys)
 
 
-@settings(deadline=None)
+@examples(100)
 @given(indexed())
 def test_picking_from_the_box_is_what_numpy_gives(case):
     shape, key = case

@@ -78,7 +78,7 @@ def test_kernels_compute_right_values(name: str, bench: str, params: dict[str, i
         pytest.param("six-package-torus", "torus_2d", (3, 2), 1, marks=pytest.mark.slow),
         pytest.param("six-sip-torus", "torus_2d", (3, 2), 2, marks=pytest.mark.slow),
         ("a100-4", "ring_1d", (4, 1), 1),
-        ("h100-8-nvswitch", "ring_1d", (8, 1), 2),
+        pytest.param("h100-8-nvswitch", "ring_1d", (8, 1), 2, marks=pytest.mark.slow),
     ],
 )
 def test_collectives_use_the_wires_that_there_are(

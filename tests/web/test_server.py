@@ -191,6 +191,7 @@ def test_a_question_must_be_json(client: Client) -> None:
 WINDOWED = ("overview", "advice", "machine", "timeline", "path", "waits", "roofline")
 
 
+@pytest.mark.slow
 def test_every_answer_says_nothing_of_the_disk(client: Client, kept: tuple[Path, list[str]]) -> None:
     folder, ids = kept
     texts = [
