@@ -33,6 +33,7 @@ from kernbench_graph.errors import (
     StoreError as StoreError,
     StoreUrlError as StoreUrlError,
 )
+from kernbench_graph.extras import install as install
 from kernbench_graph.networkx_view import run_graph as run_graph
 from kernbench_graph.notebook import cell_text as cell_text, html_table as html_table
 from kernbench_graph.notebook import exact as exact

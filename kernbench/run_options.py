@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kernbench.bounds import check_number
 
@@ -15,6 +15,32 @@ Progress = Callable[[float, int], None]
 """Called now and then while time is simulated, with (simulated ns, events so far)."""
 ShareProgress = Callable[[float, int, float | None], None]
 """The same of several runs, with the share of them that is done where it is known."""
+
+
+class Work(NamedTuple):
+    """What a run has done of its work, in words that may be empty, and the share where that is known."""
+
+    text: str = ""
+    share: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkProgress:
+    """A :data:`Progress` whose function is also given the :class:`Work` that is done."""
+
+    tell: Callable[[float, int, Work], None]
+
+    def __call__(self, sim_ns: float, events: int) -> None:
+        """As a plain progress is called: nothing is known of the work."""
+        self.tell(sim_ns, events, Work())
+
+
+def tell(progress: Progress, sim_ns: float, events: int, work: Work) -> None:
+    """Call a progress, with the work that is done if it takes that."""
+    if isinstance(progress, WorkProgress):
+        progress.tell(sim_ns, events, work)
+    else:
+        progress(sim_ns, events)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

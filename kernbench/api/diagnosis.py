@@ -11,6 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from kernbench.api.stores import check_can_be_written, default_store, folder_of, open_store
 from kernbench.data_files import data_dir, shipped_topologies
+from kernbench.pgraph import install
 from kernbench.version import __version__
 
 _NEEDED = (
@@ -65,14 +66,14 @@ def _package(name: str) -> dict[str, str]:
 def _backend(name: str, library: str) -> dict[str, str]:
     found = find_spec(library) is not None
     if name == "neo4j:":
-        detail = f"driver {metadata.version(library)}" if found else "pip install 'kernbench[neo4j]'"
+        detail = f"driver {metadata.version(library)}" if found else install("neo4j")
         return _row("backend neo4j:", "ok" if found else "missing", detail)
     return _row(f"backend {name}", "ok" if found else "failed", library if found else f"needs {library}")
 
 
 def _extra(check: str, extra: str, *libraries: str) -> dict[str, str]:
     if any(find_spec(name) is None for name in libraries):
-        return _row(check, "missing", f"pip install 'kernbench[{extra}]'")
+        return _row(check, "missing", install(extra))
     return _row(check, "ok", ", ".join(f"{name} {metadata.version(name)}" for name in libraries))
 
 

@@ -18,7 +18,7 @@ from kernbench.api.stores import folder_of
 from kernbench.input_files import read_text
 from kernbench.pgraph import GraphStore, RunNotFoundError, lasting_folder, lasting_folders, replace_file
 from kernbench.report.progress import line
-from kernbench.run_options import Progress
+from kernbench.run_options import Progress, Work, WorkProgress, tell
 
 FIRST_S = 1.0
 """Work shorter than this writes nothing."""
@@ -86,12 +86,12 @@ class UnderWay:
     def progress(self, shown: Progress | None) -> Progress:
         """What to call with simulated ns and events; it calls ``shown`` as well."""
 
-        def progress(sim_ns: float, events: int) -> None:
-            self.tell(lambda wall_s: line(sim_ns, events, wall_s, None))
+        def progress(sim_ns: float, events: int, work: Work) -> None:
+            self.tell(lambda wall_s: line(sim_ns, events, wall_s, work.share, work.text))
             if shown is not None:
-                shown(sim_ns, events)
+                tell(shown, sim_ns, events, work)
 
-        return progress
+        return WorkProgress(progress)
 
     def __enter__(self) -> UnderWay:
         return self

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 from kernbench.cli.output import remark
 from kernbench.report.cells import number, printable
 from kernbench.report.progress import line
+from kernbench.run_options import WorkProgress
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -49,6 +50,15 @@ class Progress:
     def __call__(self, sim_ns: float, events: int, share: float | None = None) -> None:
         """Show how far it is, unless that was done a moment ago."""
         self._show(lambda wall_s: line(sim_ns, events, wall_s, share))
+
+    @property
+    def of_run(self) -> WorkProgress:
+        """The progress of one run, which also says what it has done of its work."""
+        return WorkProgress(
+            lambda sim_ns, events, work: self._show(
+                lambda wall_s: line(sim_ns, events, wall_s, work.share, work.text)
+            )
+        )
 
     def of_graph(self, done: int, total: int) -> None:
         """Show how far the building of a graph is; as when called."""

@@ -19,12 +19,18 @@ PieceProgress = Callable[[Standing], None]
 """Called as pieces are done: points of a sweep, rows of a table, parts of a page."""
 
 
-def line(sim_ns: float, events: int, wall_s: float, share: float | None) -> str:
-    """``simulated 1.250 us, 3.2 M events, 410 k events/s, 40 % done``; ``preparing`` before any event."""
+def line(sim_ns: float, events: int, wall_s: float, share: float | None, work: str = "") -> str:
+    """``simulated 1.250 us, 3.2 M events, 410 k events/s, 40 % done``; ``preparing`` before any event.
+
+    With what was done of the ``work``, in words, the time that is left follows from the share.
+    """
     if events == 0:
         return "preparing"
     done = "" if share is None else f", {100 * share:.0f} % done"
     rate = events / wall_s if wall_s > 0 else 0.0
+    if work:
+        done += f", {work}"
+        done += f", about {duration(wall_s * (1.0 - share) / share)} left" if share else ""
     return f"simulated {_time(sim_ns)}, {_count(events)} events, {_count(rate)} events/s{done}"
 
 

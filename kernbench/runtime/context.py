@@ -30,6 +30,7 @@ from kernbench.runtime.queue_sets import Queues, QueueSet
 from kernbench.runtime.repeats import periods
 from kernbench.runtime.scheduler import Scheduler
 from kernbench.runtime.spawn import Multiprocessing
+from kernbench.runtime.standing import Stage
 from kernbench.runtime.storage import Storage
 from kernbench.runtime.tensors import Tensor
 from kernbench.topology.described import content_of
@@ -117,6 +118,8 @@ class Context(TensorFactory):
         """Whether all ranks and all periods of repeats are simulated."""
         self.made_exact = False
         """Whether something was said to be alike, and was simulated nevertheless."""
+        self.stage: Stage | None = None
+        """Where the repeat stands that it is in."""
         self.estimates: list[Estimate] = []
         """What was accounted for without being simulated."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from kernbench.errors import UsageError
 from kernbench.hints import shown
@@ -69,6 +69,14 @@ class LaunchRecord:
         return max((times.exec_ns for times in self.pe_times.values()), default=0.0)
 
 
+@runtime_checkable
+class Grid(Protocol):
+    """A kernel that runs block after block: how many there are, and how many were taken by PEs."""
+
+    blocks: int
+    taken: int
+
+
 class LaunchHandle:
     """A launch that was submitted. It holds its tensors until it is done."""
 
@@ -87,7 +95,9 @@ class LaunchHandle:
         self.name = name
         self.call = call
         self.for_pes = for_pes
-        self.blocks = int(getattr(kernel, "blocks", 0))
+        self.grid: Grid | None = kernel if isinstance(kernel, Grid) else None
+        """Its blocks, until it is done."""
+        self.blocks = self.grid.blocks if self.grid is not None else 0
         self.language = str(getattr(kernel, "written_in", "tl"))
         self.first_of = 0
         self.follows = follows
@@ -139,7 +149,7 @@ class LaunchHandle:
 
     def finished(self) -> None:
         """The launch is done: let go of its tensors."""
-        self.tensors = ()
+        self.tensors, self.grid = (), None
 
     def __repr__(self) -> str:
         return f"<launch '{self.name}' on {len(self.targets)} PEs, {'done' if self.done else 'running'}>"
@@ -180,7 +190,7 @@ def submit(
                 "pass every tensor as an argument of its own"
             )
     tensors = list({id(v): v for v in labelled.values() if isinstance(v, Tensor)}.values())
-    blocks = getattr(kernel, "blocks", 0)
+    blocks = kernel.blocks if isinstance(kernel, Grid) else 0
     without = {
         place
         for tensor in tensors

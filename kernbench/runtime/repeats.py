@@ -17,6 +17,7 @@ from kernbench.hints import shown
 from kernbench.runtime.alike import EXACT
 from kernbench.runtime.meeting import Meeting
 from kernbench.runtime.same_launch import Sent, difference
+from kernbench.runtime.standing import Stage, counted
 from kernbench.user_code import line_of
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ def periods(context: Context, n: int, simulate: int, name: str) -> Iterator[int]
         raise UsageError(f"torch.repeat: name is {shown(name)}; say what one period is called")
     if context.exact:
         context.made_exact = True
-        return iter(range(n))
+        context.stage = Stage(name, context.scheduler.current, n, n)
+        return counted(context.stage, range(n))
     line = line_of(sys._getframe())
     program = context.scheduler.current
     if program.sent is not None:
@@ -57,6 +59,7 @@ def _run(
     """The numbers of the periods that are simulated, with a boundary before and after each."""
     simulated = min(simulate, n)
     rank, times = program.rank or 0, n - simulated
+    stage = context.stage = Stage(name, program, simulated, n)
     meeting = program.meeting or Meeting(context.scheduler)
     here = meeting.boundaries
     before: list[tuple[Sent, LaunchHandle]] = []
@@ -73,7 +76,7 @@ def _run(
     try:
         program.sent = []
         boundary(0, partial(here.note, context))
-        for number in range(simulated):
+        for number in counted(stage, range(simulated)):
             program.sent = []
             yield number
             before, sent = sent, program.sent
@@ -91,7 +94,7 @@ def _run(
             for _, handle in sent:
                 handle.times += times
     finally:
-        program.sent = program.held_since = None
+        program.sent = program.held_since = context.stage = None
 
 
 def _check_alike(

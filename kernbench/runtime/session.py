@@ -30,8 +30,8 @@ from kernbench.machine.machine import Machine
 from kernbench.pgraph import PropertyGraph
 from kernbench.replay import DataPlane
 from kernbench.replay.races import Race, race_error
-from kernbench.run_options import RunOptions
-from kernbench.runtime import expectations
+from kernbench.run_options import RunOptions, tell
+from kernbench.runtime import expectations, standing
 from kernbench.runtime.context import Context
 from kernbench.runtime.current import enter
 from kernbench.runtime.estimates import Estimate
@@ -161,21 +161,27 @@ def run_bench(
     began = time.monotonic()
     with limited(options.timeout, options.spent_s):  # it imports the classes of components
         machine = machine_for(graph, [data, *instruments], components, traced=options.recorded, check=check)
-    machine.clock.on_progress = progress
     if options.max_ns is not None:
         machine.clock.max_ns = options.max_ns
     if options.max_events is not None:
         machine.clock.max_events = options.max_events
+
+    def report(now: float, events: int) -> None:
+        if progress is not None:
+            tell(progress, now, events, standing.of(context))
+
     context = Context(
         machine,
         data,
         device=options.device,
         params=params,
         correlation_id=bench.name,
-        on_wait=None if progress is None else lambda: progress(machine.clock.now, machine.clock.events),
+        on_wait=None if progress is None else lambda: report(machine.clock.now, machine.clock.events),
         choices=choices,
         exact=options.exact,
     )
+    if progress is not None:
+        machine.clock.on_progress = report
     error: KernBenchError | None = None
     interrupt: KeyboardInterrupt | None = None
     results: list[CheckResult] = []

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernbench.api.topologies import MachineText
 from kernbench.errors import KernBenchError, MissingExtraError, UsageError
+from kernbench.pgraph import install
 from kernbench.sweeps.jobs import CompiledMachine, Job, MachineJob, Measured, PointJob
 from kernbench.sweeps.remote import SourceFile, compile_text, facts, measure_and_pack, unpack, version
 from kernbench.version import __version__
@@ -43,8 +44,7 @@ def require() -> None:
         import distributed  # noqa: F401
     except ImportError:
         raise MissingExtraError(
-            "--executor dask needs dask.distributed, which is not installed; run: "
-            "pip install 'kernbench[dask]'"
+            f"--executor dask needs dask.distributed, which is not installed; run: {install('dask')}"
         ) from None
 
 

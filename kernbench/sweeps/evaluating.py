@@ -44,6 +44,8 @@ def evaluate(
 ) -> Evaluated:
     """Run an evaluation and write its tables (CSV), figures (PNG), ``results.json`` and ``report.html``.
 
+    Without matplotlib there are no figures, and a note says how to install it.
+
     Args:
         name: A name from :func:`evaluations`, or ``file.py[:name]``.
         out: The folder, which need not exist; by default ``evaluation-NAME`` in the working directory.
@@ -61,15 +63,12 @@ def evaluate(
 
     Raises:
         UsageError: No such evaluation, parameter or baseline.
-        MissingExtraError: matplotlib is not installed.
     """
     from kernbench.evaluations import resolve
-    from kernbench.report.figures import drawing
 
     check_number("threshold", threshold)
     spec = resolve(name)
     values = spec.resolve_params(params)
-    drawing.require()
     began = time.perf_counter()
     fast = os.environ.get(FAST_VARIABLE) == "1" if fast is None else fast
     folder = Path(out) if out is not None else Path(f"evaluation-{spec.name}")

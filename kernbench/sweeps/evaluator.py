@@ -13,7 +13,7 @@ from kernbench.api.open_runs import runs as all_runs
 from kernbench.api.result import Run
 from kernbench.api.topologies import described_machine
 from kernbench.api.traffic_runs import BENCH, traffic, traffic_hash_of
-from kernbench.errors import KernBenchError
+from kernbench.errors import KernBenchError, MissingExtraError
 from kernbench.pgraph import GraphStore, PropertyGraph
 from kernbench.report.progress import PieceProgress, of_points
 from kernbench.sweeps.sweeping import sweep
@@ -170,10 +170,15 @@ class Evaluator:
     def figure(
         self, name: str, draw: Callable[[Figure], None], size: tuple[float, float] = (9.0, 5.0)
     ) -> None:
-        """Write a figure of ``size`` inches."""
+        """Write a figure of ``size`` inches, or note once what draws figures where that is not installed."""
         from kernbench.report.figures import drawing
 
-        figure = drawing.blank(size)
+        try:
+            figure = drawing.blank(size)
+        except MissingExtraError as missing:
+            if str(missing) not in self.result.notes:
+                self.note(str(missing))
+            return
         draw(figure)
         file = Path(self.result.folder) / f"{name}.png"
         drawing.save(figure, str(file))

@@ -188,6 +188,7 @@ class BlockKernel:
         self.language = type("TritonLanguage", (TritonLanguage,), {"stages": room.stages})
         x, y, z = grid
         self.blocks = x * y * z
+        self.taken = 0
         self._left: Iterator[tuple[int, Grid]] = enumerate(itertools.product(range(z), range(y), range(x)))
 
     def first(self) -> BlockKernel:
@@ -208,6 +209,7 @@ class BlockKernel:
         named = {key: one if key in constants else tl.argument(key, one) for key, one in kwargs.items()}
         tl.pointed = self.pointed
         for number, (z, y, x) in self._left:
+            self.taken = number + 1
             tl.begin_block(number, (x, y, z), self.grid)
             self.kernel(*given, **named)
             tl.drain()

@@ -97,7 +97,7 @@ def command(
                 run = _run_watched(bench, start, kept_in, same["max_ns"])
             else:
                 with running() as progress:
-                    run = start(store=kept_in, progress=progress)
+                    run = start(store=kept_in, progress=progress.of_run)
         except kb.RunVerificationError as wrong:
             print_run(fmt, wrong.run, details)
             raise

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from kernbench.errors import MissingExtraError
 from kernbench.kinds.links import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
+from kernbench.pgraph import install
 from kernbench.written_files import writing
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def require() -> None:
         import matplotlib  # noqa: F401
     except ImportError:
         raise MissingExtraError(
-            "figures need matplotlib, which is not installed; run: pip install 'kernbench[figures]'"
+            f"figures need matplotlib, which is not installed; run: {install('figures')}"
         ) from None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from kernbench.api.result import Run
 from kernbench.report.progress import line
-from kernbench.run_options import Progress
+from kernbench.run_options import Progress, Work, WorkProgress
 
 
 class Watched:
@@ -37,7 +37,7 @@ class Watched:
         """Run to the end; called in a thread."""
         self._began = time.monotonic()
         try:
-            self.run = self._start(self._progress)
+            self.run = self._start(WorkProgress(self._progress))
         except BaseException as error:  # raised again where the screens are gone
             self.error = error
 
@@ -45,8 +45,8 @@ class Watched:
         """Stop at the next event."""
         self.stopping, self.text = True, "stopping"
 
-    def _progress(self, sim_ns: float, events: int) -> None:
+    def _progress(self, sim_ns: float, events: int, work: Work) -> None:
         if self.stopping:
             raise KeyboardInterrupt
-        share = min(sim_ns / self.max_ns, 1.0) if self.max_ns else None
-        self.text = line(sim_ns, events, time.monotonic() - self._began, share)
+        share = min(sim_ns / self.max_ns, 1.0) if self.max_ns else work.share
+        self.text = line(sim_ns, events, time.monotonic() - self._began, share, work.text)

@@ -21,7 +21,7 @@ from kernbench_graph.query.names import Names, check_names, used_names
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.stores.embedded.dialect_values import check_values
 from kernbench_graph.stores.embedded.filtered_steps import check_filtered_steps
-from kernbench_graph.stores.embedded.refusing import INSTEAD, refusal
+from kernbench_graph.stores.embedded.refusing import otherwise, refusal
 
 _AGGREGATES = frozenset(("count", "sum", "avg", "min", "max", "collect"))
 _FUNCTIONS = _AGGREGATES | frozenset(
@@ -72,7 +72,7 @@ def _check_names(cypher: str) -> None:
         if name not in _LABELS and name not in _SCHEMA_NAMES.types and second_label(name):
             raise QueryError(
                 f"the engine 'ladybug' gives a node one label, and there is none called '{name}'; for a kind "
-                f"of component write (c:Component {{label: '{name}'}}), {INSTEAD}"
+                f"of component write (c:Component {{label: '{name}'}}), {otherwise()}"
             )
     folded = {name.lower(): name for name in _SCHEMA_NAMES.properties}
     for _, name in used.properties:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 from kernbench_graph.errors import StoreUrlError
+from kernbench_graph.extras import install
 from kernbench_graph.store import GraphStore
 
 _ENCRYPTION = ("", "s", "ssc")
@@ -20,8 +21,7 @@ def open_url(url: str) -> GraphStore:
         )
     if find_spec("neo4j") is None:
         raise StoreUrlError(
-            "stores on Neo4j need the official driver; pip install 'kernbench[neo4j]', "
-            "or use the path of a folder"
+            f"stores on Neo4j need the official driver; {install('neo4j')}, or use the path of a folder"
         )
     from kernbench_graph.stores.neo4j.store import Neo4jStore
 
