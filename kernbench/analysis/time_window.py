@@ -173,7 +173,7 @@ def select(
         accounted = False
         if not spans:
             raise UsageError(
-                f"nothing in {name}: {asked} is {whole} ns of the run; "
+                f"nothing in {name}: time of {asked} in the run is {whole} ns; "
                 "choose a time within it, or --launch run"
             )
     return Window(name, tuple(spans), number, numbers, accounted)

@@ -30,7 +30,8 @@ def runs(infos: Infos, records: Records, p: Mapping[str, Any]) -> Rows:
                "verified", "hops", "tags")  # fmt: skip
     by_id = sorted(of, key=lambda i: i["id"])
     newest = sorted(by_id, key=lambda i: i["started_at"], reverse=True)
-    return [tuple(i[c] for c in columns) for i in newest][: p["limit"]]
+    launched = [{**i, "latency_ns": i["latency_ns"] or None} for i in newest]
+    return [tuple(i[c] for c in columns) for i in launched][: p["limit"]]
 
 
 def bench_over_time(infos: Infos, records: Records, p: Mapping[str, Any]) -> Rows:

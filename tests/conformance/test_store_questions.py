@@ -129,7 +129,7 @@ def test_history_lists_runs_newest_first(store: GraphStore) -> None:
         store.keep(*sample(id=f"run{day}", bench=bench, started_at=f"2025-01-0{day}", tags=["x"], hops=12))
     rows = ask(store, LIBRARY["history/runs"]).rows
     assert [row[0] for row in rows] == ["run3", "run2", "run1"]
-    assert rows[0] == ("run3", "copy", "small", "2025-01-03", "ok", 7.0, 0.0, 0.0, "not asked", 12, '["x"]')
+    assert rows[0] == ("run3", "copy", "small", "2025-01-03", "ok", 7.0, None, 0.0, "not asked", 12, '["x"]')
     assert [row[0] for row in ask(store, LIBRARY["history/runs"], bench="gemm", limit=1).rows] == ["run2"]
 
 

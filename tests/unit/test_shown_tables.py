@@ -98,9 +98,12 @@ def test_a_filter_is_of_all_rows_and_keeps_the_order() -> None:
     assert (len(LISTED.filtered("beta")), LISTED.filtered("beta").total) == (1, 4)
 
 
-def test_what_is_exported_is_what_is_shown_with_all_digits() -> None:
+def test_what_is_exported_is_what_is_shown_to_nine_digits() -> None:
     table = ShownTable.of_rows([["a", 1 / 3], ["b", None]], COLUMNS)
-    assert json.loads(table.exported("json")) == [{"name": "a", "ns": 1 / 3}, {"name": "b", "ns": None}]
+    assert json.loads(table.exported("json")) == [
+        {"name": "a", "ns": 0.333333333},
+        {"name": "b", "ns": None},
+    ]
     assert table.filtered("b").exported("csv") == "name,ns\nb,\n"
 
 

@@ -57,7 +57,7 @@ def test_all_launches_of_a_run_without_any_are_the_run() -> None:
         (("-1",), "no launch -1"),
         (("last",), "launch 'last' is not known; give a number from 0, all, setup or run"),
         (("run", 30.0, 30.0), "the time range 30 to 30 ns is empty; the run lasts from 0 to 100"),
-        (("all", 31.0, 49.0), "nothing in 3 launches from 31.000 to 49.000 ns"),
+        (("all", 31.0, 49.0), "nothing in the kernels of 3 launches from 31.000 to 49.000 ns"),
     ],
 )
 def test_what_is_no_window_is_an_error(chosen: tuple[Any, ...], message: str) -> None:

@@ -38,7 +38,7 @@ def test_a_run_names_its_base_and_its_changes(store: str, capsys: pytest.Capture
     assert changed["topology_id"] != plain["topology_id"]
     assert changed["latency_ns"] > plain["latency_ns"]  # type: ignore[operator]
     in_python = kb.run("gemm-single-pe", "minimal", topo=SLOWER, store="memory:")
-    assert in_python.latency_ns == changed["latency_ns"]
+    assert in_python.latency_ns == pytest.approx(changed["latency_ns"], abs=1e-9)
     assert main(["show", "last", "--store", store]) == 0
     assert "minimal with cube.router.overhead_ns=4 pe.pe_gemm.clock_ghz=0.5" in capsys.readouterr().out
 
