@@ -161,29 +161,24 @@ class ZeroLoadModel:
 
     def write(self, route: Route, nbytes: int, setup_ns: float = 0.0) -> Prediction:
         """A write of ``nbytes`` over ``route`` to a memory, up to the end of its acknowledgement."""
-        slow = self._slow_tcm(route, from_tcm=True)
-        held_ns = nbytes / slow - nbytes / self.number(route.links[0].id, "bw_gbs") if slow else 0.0
-        return _Journey(self, [*self._path(route, nbytes, nbytes, 0)]).run(setup_ns + held_ns, slow)
+        return _Journey(self, [*self._path(route, nbytes, nbytes, 0)]).run(setup_ns)
 
     def read(self, route: Route, nbytes: int, setup_ns: float = 0.0, *, hit: bool = False) -> Prediction:
         """A read of ``nbytes`` from the memory at the end of ``route``, up to its last byte.
 
         ``hit``: all are in the cache before it, where it has one; else none are.
         """
-        slow = self._slow_tcm(route, from_tcm=False)
+        slow = self.slow_tcm(route.nodes[0], route.links[0].id, from_tcm=False)
         journey = _Journey(self, [*self._path(route, nbytes, 0, nbytes)], hit=hit)
         return journey.run(setup_ns, into_gbs=slow)
 
-    def _slow_tcm(self, route: Route, *, from_tcm: bool) -> float:
-        """GB/s of a PE's link between TCM and DMA, if data cross it and it is slower than the next one."""
-        dma = route.nodes[0]
+    def slow_tcm(self, dma: str, link: str, *, from_tcm: bool) -> float:
+        """GB/s of a PE's link between TCM and DMA, where ``link``, to the router or the TCM, is faster."""
         if self.figures(dma)["kind"] != "pe_dma":
             return 0.0
         tcm = self.part_beside(dma, "pe_tcm")
-        if route.nodes[-1] == tcm:
-            return 0.0
         gbs = self.number(f"{tcm}->{dma}" if from_tcm else f"{dma}->{tcm}", "bw_gbs")
-        return gbs if gbs < self.number(route.links[0].id, "bw_gbs") else 0.0
+        return gbs if link != f"{dma}->{tcm}" and gbs < self.number(link, "bw_gbs") else 0.0
 
     def stays(self, path: tuple[Passed, ...]) -> list[float]:
         """ns that the last flit spends at each location of a traced transaction's ``path``."""
@@ -296,11 +291,11 @@ class _Journey:
         self.kinds = [str(model.figures(location)["kind"]) for location, _ in path]
         self.one_channel = "channel_router" in self.kinds
 
-    def run(self, setup_ns: float, from_gbs: float = 0.0, *, into_gbs: float = 0.0) -> Prediction:
+    def run(self, setup_ns: float, *, into_gbs: float = 0.0) -> Prediction:
         """All of it; ``setup_ns`` passes before the first link.
 
-        ``from_gbs``, ``into_gbs``: rate of the link between TCM and DMA where it limits a write or a read.
-        A read's data cross it from when the first of them have come.
+        ``into_gbs``: rate of the link from DMA to TCM where it limits a read, whose data cross it from when
+        the first of them have come.
         """
         model, path = self.model, self.path
         trains = [Train.at_once(setup_ns, model.flits(path[0][1]))]
@@ -310,25 +305,39 @@ class _Journey:
             if number == len(path) - 2:
                 begun = trains
             if model.is_link(location):
-                if number == 1:  # a DMA's own row lists the bytes that it asks for, not those that it sends
-                    trains = [Train.at_once(self._last(trains), model.flits(nbytes))]
                 trains = self._cross(location, kind, trains, nbytes)
             elif COMPONENT_KINDS[kind].memory:
                 # Within a PE nothing is sent before the access.
                 is_write = number > 0 and path[number - 1][1] > 0
                 trains = self._access(location, kind, trains, nbytes, is_write)
             elif number == 0:
-                self.hops.append(ZeroLoadHop(location, kind, 0.0, setup_ns, nbytes, from_gbs or None))
+                trains = [self._leave(location, *path[1], setup_ns)]
             elif self._forwards(location, kind, number):
                 trains = self._through(location, kind, trains, nbytes)
             else:
                 trains = self._store(location, kind, trains, nbytes)
         end = self._last(trains)
         if into_gbs:
-            first = min(train.first for train in begun) + model.number(path[-2][0], "delay_ns")
+            first = max(train.first for train in begun if train.leads)  # the message's first flit
+            first += model.number(path[-2][0], "delay_ns")
             end = max(end, first + path[-1][1] / into_gbs)
             self.hops[-1] = replace(self.hops[-1], t_out=end, gbs=into_gbs)
         return Prediction(end, tuple(self.hops))
+
+    def _leave(self, source: str, link: str, nbytes: int, setup_ns: float) -> Train:
+        """The flits that ``source`` puts onto its ``link``: all at once, or as a slower TCM feeds them."""
+        model = self.model
+        train = Train.at_once(setup_ns, model.flits(nbytes))
+        gbs = model.slow_tcm(source, link, from_tcm=True) if nbytes else 0.0
+        if gbs:  # the last byte of a flit goes on as it comes
+            flit_ns, last_ns = model.flit_times(gbs, nbytes)
+            on_flit_ns, on_last_ns = model.flit_times(model.number(link, "bw_gbs"), nbytes)
+            last = setup_ns + train.whole * flit_ns + last_ns - on_last_ns
+            train = replace(train, starts={flit_ns: setup_ns + flit_ns - on_flit_ns}, last=last)
+        # Its own row lists the bytes that it asks for, not those that it sends.
+        asked = self.path[0][1]
+        self.hops.append(ZeroLoadHop(source, self.kinds[0], 0.0, train.last, asked, gbs or None))
+        return train
 
     def _forwards(self, location: str, kind: str, number: int) -> bool:
         """Whether flits pass as they come; a DMA does so between its router and its own PE's TCM."""

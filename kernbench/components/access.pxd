@@ -37,3 +37,7 @@ cpdef list begin(
 )
 @cython.locals(one=Transaction, fabric=Fabric)
 cpdef object send(Component source, list transactions)
+@cython.locals(packet=Packet, packets=list, group=list, leaves=list, times=Doubles, fabric=Fabric, fed="long long")
+cpdef list send_fed(Component source, list transactions, double head, double gbs)
+@cython.locals(packet=Packet, link=Link, times=Doubles, most="long long", flit="long long", nbytes="long long", out=double)
+cpdef long long feed(Fabric fabric, list packets, long long fed, double head, double gbs) except -1

@@ -208,13 +208,61 @@ def send(source: Component, transactions: Sequence[Transaction]) -> None:
     """
     fabric = source.system.fabric
     if len(transactions) > 1:
-        _send_several(fabric, transactions)
+        for group in _in_turn(fabric, transactions):
+            if len(group) > 1:
+                inject_together(fabric, group, 0)
+            else:
+                fabric.send(group[0])
         return
     one = transactions[0]
     fabric.send(Packet(one, one.path, one.nbytes if one.is_write else 0, fabric.flit_bytes))
 
 
-def _send_several(fabric: Fabric, transactions: Sequence[Transaction]) -> None:
+def send_fed(source: Component, transactions: Sequence[Transaction], head: float, gbs: float) -> list[float]:
+    """Like :meth:`send`, for bytes that come at ``gbs`` GB/s from ``head`` ns on.
+
+    Returns:
+        When the last flit of each transaction leaves ``source``, ns.
+    """
+    fabric = source.system.fabric
+    packets: list[Packet] = []
+    fed = 0
+    for group in _in_turn(fabric, transactions):
+        fed = feed(fabric, group, fed, head, gbs)
+        packets += group
+    leaves = []
+    for packet in packets:
+        times = packet.feed
+        leaves.append(times.at[packet.last])
+        fabric.stream(packet, times)
+    return leaves
+
+
+def feed(fabric: Fabric, packets: Sequence[Packet], fed: int, head: float, gbs: float) -> int:
+    """Set when each flit of ``packets``, in turn, is put onto its first link, which carries ``gbs`` or more.
+
+    Cut through: the last byte of a flit goes on as it comes. ``fed`` bytes have come before them; returns how
+    many have come after.
+    """
+    out = fabric.clock.time
+    most = 0
+    for packet in packets:
+        packet.feeds()
+        most = max(most, packet.last)
+    for flit in range(most + 1):
+        for packet in packets:
+            if flit <= packet.last:
+                nbytes = fabric.flit_bytes if flit < packet.last else packet.last_bytes
+                fed += nbytes
+                link = packet.path.links[0]
+                times = packet.feed
+                out = max(out, head + fed / gbs - nbytes / link.bw_gbs)
+                times.at[flit] = out
+    return fed
+
+
+def _in_turn(fabric: Fabric, transactions: Sequence[Transaction]) -> list[list[Packet]]:
+    """Their packets, in their order; the flits of those in one list leave in turn."""
     groups: list[list[Packet]] = []
     group: list[Packet] = []
     access = None
@@ -226,8 +274,4 @@ def _send_several(fabric: Fabric, transactions: Sequence[Transaction]) -> None:
         one.channel = max(one.channel, -1)  # it is not asked any more, and no number of a channel
         access = one.access
         group.append(packet)
-    for group in groups:
-        if len(group) > 1:
-            inject_together(fabric, group, 0)
-        else:
-            fabric.send(group[0])
+    return groups

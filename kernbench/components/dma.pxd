@@ -14,7 +14,7 @@ cdef class Job(Requests):
     cdef public list requests
     cdef public bint is_write
     cdef public long long nbytes
-    cdef public double t_ready, t_start, t_issued
+    cdef public double t_ready, t_start, t_issued, t_head, feeding_gbs
     cdef public DmaEngines engines
     cdef public DmaEngine engine
     cdef public Server slot
@@ -50,6 +50,7 @@ cdef class DmaEngines:
     cdef object _source, _sink, _used
     cdef set _reached
     cdef readonly EngineGroup _reading, _writing
+    cdef long long fed
 
     cpdef object reset(self)
     @cython.locals(request=PhysicalRequest)
@@ -63,10 +64,14 @@ cdef class DmaEngines:
     cpdef object _translated(self, Job job, DmaEngine engine, EngineGroup group)
     @cython.locals(issued_later=bint)
     cpdef object _sent(self, Job job, DmaEngine engine, EngineGroup group)
-    @cython.locals(owner=Component, op=Op, slot=Server, sent=list, transaction=Transaction)
+    @cython.locals(owner=Component, op=Op, slot=Server, sent=list, leaves=list, transaction=Transaction, i=Py_ssize_t)
     cdef object _issue(self, Job job, DmaEngine engine)
-    @cython.locals(owner=Component, slot=Server, wait=double, idle=double, now=double, service=double)
-    cdef object _engine_hop(self, Transaction transaction, Job job, DmaEngine engine)
+    @cython.locals(owner=Component, slot=Server, wait=double, idle=double)
+    cdef object _engine_hop(self, Transaction transaction, Job job, DmaEngine engine, double out)
+    @cython.locals(owner=Component, wait=double, now=double)
+    cpdef object fed_hop(self, Transaction transaction, double head, double out)
+    @cython.locals(now=double)
+    cdef double _behind_fed(self, Transaction transaction, double head) except? -1.0
     @cython.locals(clock=Loop, over=double)
     cpdef object answered(self, Job job)
     @cython.locals(engine=DmaEngine, slot=Server, group=EngineGroup, now=double, owner=Component)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from kernbench.address.requests import PhysicalRequest
 from kernbench.address.runs import Runs
-from kernbench.components.access import Requests, begin, regions_of, send
+from kernbench.components.access import Requests, begin, regions_of, send, send_fed
 from kernbench.components.base import Component
 from kernbench.errors import AddressError
 from kernbench.program.operations import Op, Region
@@ -56,6 +56,8 @@ class Job(Requests):
         self.t_start = 0.0
         self.t_issued = 0.0
         """When the PE has issued it, ns."""
+        self.t_head = self.feeding_gbs = 0.0
+        """The data of a write come to the engine from when on, ns, and how fast: 0 where nothing waits."""
         self.engines: DmaEngines | None = None
         self.engine: DmaEngine | None = None
         self.slot: Server | None = None
@@ -176,6 +178,8 @@ class DmaEngines:
         """See :meth:`Server.reset`."""
         self._reading.reset()
         self._writing.reset()
+        self.fed = -1
+        """The transaction whose data the owner's memory fed last; -1 before the first."""
 
     def check(self, address: int, nbytes: int) -> None:
         """Refuse a transfer of ``nbytes`` at ``address`` that cannot be carried out.
@@ -278,10 +282,14 @@ class DmaEngines:
             op.moved = regions_of(job.requests)
         sent = begin(owner, self.traffic, job.kind, job.requests, job.t_ready, op.id, job.is_write)
         job.await_all(sent)
-        for transaction in sent:
+        leaves: list[float] = []
+        if job.feeding_gbs > 0.0:
+            leaves = send_fed(owner, sent, job.t_head, job.feeding_gbs)
+        for i in range(len(sent)):
+            transaction: Transaction = sent[i]
             op.transactions.append(transaction.id)
             if transaction.traced or job.t_start > job.t_ready:
-                self._engine_hop(transaction, job, engine)
+                self._engine_hop(transaction, job, engine, leaves[i] if leaves else owner.clock.time)
         if job.t_start > job.t_ready and slot.holder is not None:
             slot._hand_over(job.t_ready, job.t_start)  # others stood before it in the queue
         elif slot.queued:
@@ -291,10 +299,13 @@ class DmaEngines:
         engine.issued = sent[0]
         if job.is_write:
             owner.bytes += job.nbytes
-        send(owner, sent)
+        if leaves:
+            self.fed = sent[len(sent) - 1].id
+        else:
+            send(owner, sent)
 
-    def _engine_hop(self, transaction: Transaction, job: Job, engine: DmaEngine) -> None:
-        """Note the time between submission and the first link: waiting for the engine, then translation."""
+    def _engine_hop(self, transaction: Transaction, job: Job, engine: DmaEngine, out: float) -> None:
+        """Note the time until its last flit goes ``out``: waiting for the engine, translation, the TCM."""
         owner, slot = self.owner, job.slot
         assert slot is not None
         wait = 0.0
@@ -304,11 +315,25 @@ class DmaEngines:
                 wait = transaction.note_waits(owner.index, slot, job.t_ready, idle)
             if job.t_start > idle and engine.issued is not None:  # it was issuing another job
                 wait += transaction.wait_for(engine.issued.id, owner.index, idle, job.t_start)
+        wait += self._behind_fed(transaction, job.t_head)
         owner.wait_ns += wait
         if transaction.traced:
-            now = owner.clock.time
-            service = now - job.t_ready - wait
-            transaction.hop(owner.index, job.t_ready, job.t_start, now, service, wait, transaction.nbytes)
+            service = out - job.t_ready - wait
+            transaction.hop(owner.index, job.t_ready, job.t_start, out, service, wait, transaction.nbytes)
+
+    def fed_hop(self, transaction: Transaction, head: float, out: float) -> None:
+        """Note the time until the last flit of a message goes ``out``, whose data come from ``head`` on."""
+        owner, now = self.owner, self.owner.clock.time
+        wait = self._behind_fed(transaction, head)
+        owner.wait_ns += wait
+        self.fed = transaction.id
+        if transaction.traced:
+            transaction.hop(owner.index, now, head, out, out - now - wait, wait, transaction.nbytes)
+
+    def _behind_fed(self, transaction: Transaction, head: float) -> float:
+        """Note that it waits until ``head`` for data of the one before to come; return how long."""
+        now = self.owner.clock.time
+        return transaction.wait_for(self.fed, self.owner.index, now, head) if head > now else 0.0
 
     def answered(self, job: Job) -> None:
         """Called when the last transaction of ``job`` is answered."""

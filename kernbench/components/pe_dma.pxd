@@ -20,9 +20,10 @@ cdef class PeDma(PeComponent):
     cdef readonly Server issue_slot
     cdef object _gemm
 
-    @cython.locals(now=double, across=double)
+    @cython.locals(head=double)
     cpdef double from_tcm(self, long long nbytes) except? -1.0
-    @cython.locals(sent=double)
+    cpdef double feeding_gbs(self) except? -1.0
+    @cython.locals(head=double)
     cpdef double _sent_from_tcm(self, Job job) except? -1.0
     @cython.locals(now=double, across=double)
     cpdef double _into_tcm(self, Job job) except? -1.0

@@ -89,17 +89,21 @@ class PeDma(PeComponent):
         self.count_use(write, busy_ns)
 
     def from_tcm(self, nbytes: int) -> float:
-        """When data that cross from the TCM may be put onto the PE's link to its router, ns."""
-        now = self.clock.time
-        across = self._tcm_out.stream(now, nbytes)
-        # A link that is no slower than the next one holds nothing up.
-        slow = self._tcm_out.bw_gbs < self._router_gbs
-        return max(now, across - nbytes / self._router_gbs) if slow else now
+        """When the first byte of data that cross from the TCM is here, ns."""
+        head = max(self.clock.time, self._tcm_out.stream_free)
+        self._tcm_out.stream(head, nbytes)
+        return head
+
+    def feeding_gbs(self) -> float:
+        """What the link from the TCM carries, GB/s; 0 where no link to a router waits for it."""
+        return self._tcm_out.bw_gbs if self._tcm_out.bw_gbs < self._router_gbs else 0.0
 
     def _sent_from_tcm(self, job: Job) -> float:
-        """When the data of a write may be sent, ns."""
-        sent = self.clock.time if self._is_local(job) else self.from_tcm(job.nbytes)
-        return max(sent, job.t_issued)
+        """When the data of a write may be sent, ns; they may come later (``job.feeding_gbs``)."""
+        if not self._is_local(job):
+            head, job.feeding_gbs = self.from_tcm(job.nbytes), self.feeding_gbs()
+            job.t_head = head if job.feeding_gbs > 0.0 else 0.0
+        return job.t_issued
 
     def _into_tcm(self, job: Job) -> float:
         """When the data of a read that have come are in the TCM, ns; it takes them as they come."""

@@ -23,7 +23,7 @@ from kernbench.program.operations import Op
 from kernbench.program.queues import BUFFER_KINDS, Location
 from kernbench.routing import Traffic
 from kernbench.sim.server import Server
-from kernbench.sim.transaction import Packet, Path
+from kernbench.sim.transaction import Packet, Path, Transaction
 from kernbench.topology.places import places
 
 if TYPE_CHECKING:
@@ -87,21 +87,28 @@ class QueueChannel:
     def send_token(self, token: QueueToken, peer: Location, parent: int) -> None:
         """Put a token onto the fabric; ``parent`` is the transaction whose credit it needed, or -1.
 
-        Its bytes come from the PE's TCM, like those of a DMA write: at once if the link from there is as fast
-        as the one to the router, and otherwise as soon as the fabric need not wait for them.
+        Its bytes come from the PE's TCM, like those of a DMA write: all at once if the link from there is as
+        fast as the one to the router, and otherwise as they come.
         """
         clock = self._owner.clock
-        if token.nbytes:
-            self._tokens_from = max(self._tokens_from, self._owner.from_tcm(token.nbytes))
-        if self._tokens_from > clock.now:
+        head = self._owner.from_tcm(token.nbytes) if token.nbytes else clock.now
+        if token.nbytes and (gbs := self._owner.feeding_gbs()):
+            transaction = self._open_token(token, peer, parent)
+            (self._tokens_from,) = access.send_fed(self._owner, [transaction], head, gbs)
+            self._owner.dma.fed_hop(transaction, head, self._tokens_from)
+        elif self._tokens_from > clock.now:
             clock.call_at(self._tokens_from, self._put_token, token, peer, parent)
         else:
             self._put_token(token, peer, parent)
 
     def _put_token(self, token: QueueToken, peer: Location, parent: int) -> None:
-        transaction = self._begin("ipcq_token", self.path(peer), token.nbytes, token, token.op.id, parent)
-        token.transaction = transaction
-        token.op.transactions.append(transaction)
+        access.send(self._owner, [self._open_token(token, peer, parent)])
+
+    def _open_token(self, token: QueueToken, peer: Location, parent: int) -> Transaction:
+        transaction = self._open("ipcq_token", self.path(peer), token.nbytes, token, token.op.id, parent)
+        token.transaction = transaction.id
+        token.op.transactions.append(transaction.id)
+        return transaction
 
     def send_credit(self, credit: QueueCredit, peer: Location, parent: int) -> None:
         """Return a credit to ``peer`` for a token that it sent; ``parent`` is what carried the token."""
@@ -111,13 +118,13 @@ class QueueChannel:
                 places(self._system.graph).part("pe_dma", *peer), self._owner.resource, Traffic.PE_DMA
             )
             path = self._credit_paths[peer] = forth.reverse
-        self._begin("ipcq_credit", path, self._credit_bytes, credit, credit.op, parent)
+        credits = self._open("ipcq_credit", path, self._credit_bytes, credit, credit.op, parent)
+        access.send(self._owner, [credits])
 
-    def _begin(self, kind: str, path: Path, nbytes: int, message: object, op: int, parent: int) -> int:
-        system, now = self._system, self._owner.clock.now
-        transaction = system.begin(kind, path, nbytes, now, parent=parent, op=op, message=message)
-        system.fabric.send(Packet(transaction, path, nbytes, system.flit_bytes))
-        return transaction.id
+    def _open(self, kind: str, path: Path, nbytes: int, message: object, op: int, parent: int) -> Transaction:
+        return self._system.begin(
+            kind, path, nbytes, self._owner.clock.now, parent=parent, op=op, message=message, is_write=True
+        )
 
     def receive(self, packet: Packet) -> None:
         """Take a token or a credit that has arrived completely."""

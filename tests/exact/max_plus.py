@@ -65,6 +65,21 @@ class MaxPlus:
             times = self.cross(here, there, times, sizes)
         return times
 
+    def tcm_gbs(self, dma: str, beside: str, *, out: bool) -> float:
+        """What the link between a PE's TCM and its DMA moves, where it is slower than that to ``beside``."""
+        tcm = f"{dma.rpartition('.')[0]}.pe_tcm"
+        if self.node[dma]["kind"] != "pe_dma" or beside == tcm:
+            return 0.0
+        gbs = float(self.link[(tcm, dma) if out else (dma, tcm)]["bw_gbs"])
+        return gbs if gbs < float(self.link[dma, beside]["bw_gbs"]) else 0.0
+
+    def leaving(self, names: Sequence[str], sizes: Times) -> Times:
+        """When each flit is put onto the first link: at once, or so that its last byte goes as it comes."""
+        gbs = self.tcm_gbs(names[0], names[1], out=True)
+        if not gbs:
+            return np.zeros(len(sizes))
+        return np.cumsum(sizes) / gbs - sizes / float(self.link[names[0], names[1]]["bw_gbs"])
+
     def bursts(self, name: str, address: int, times: Times) -> Times:
         """When each burst of a slice is done: its channel serves it whole, in order of arrival."""
         properties = self.node[name]
@@ -81,16 +96,23 @@ class MaxPlus:
     def write_ns(self, names: Sequence[str], nbytes: int, address: int = 0) -> float:
         """A write to a memory, acknowledgement included; ``address`` counts within an HBM slice."""
         sizes = self.sizes(nbytes)
-        arrived = self.way(names, np.zeros(len(sizes)), sizes)
+        arrived = self.way(names, self.leaving(names, sizes), sizes)
         committed = self.served(names[-1], address, arrived, sizes, "write").max()
         return float(self.finish(names[::-1], np.array([committed]), np.zeros(1)))
 
     def read_ns(self, names: Sequence[str], nbytes: int, address: int = 0) -> float:
-        """A read from a memory: command out, data back in order."""
+        """A read from a memory: command out, data back in order, and into a TCM as they come."""
         (command,) = self.way(names, np.zeros(1), np.zeros(1))
         sizes = self.sizes(nbytes)
         ready = self.served(names[-1], address, np.full(len(sizes), command), sizes, "read")
-        return float(self.finish(names[::-1], np.maximum.accumulate(ready), sizes))
+        back = names[::-1]
+        came = self.way(back, np.maximum.accumulate(ready), sizes)
+        end = float(came[-1]) + float(self.node[names[0]]["overhead_ns"])
+        gbs = self.tcm_gbs(names[0], names[1], out=False)
+        if gbs:
+            first = came[0] - sizes[0] / float(self.link[names[1], names[0]]["bw_gbs"])
+            end = max(end, float(first) + nbytes / gbs)
+        return end
 
     def served(self, name: str, address: int, times: Times, sizes: Times, op: str) -> Times:
         """When a memory has each flit: at its port, or after its own overhead and (HBM) at its channels."""

@@ -25,7 +25,7 @@ UNEVEN = [
     {"where": "kind:ucie_mesh", "speed": 0.25},
     {"where": "kind:pe_dma", "speed": 4.0},
     {"where": "kind:pe_to_router", "free": True},
-    {"where": "kind:pe_internal", "free": True},  # else slower than the link to the router
+    {"where": "kind:pe_internal", "speed": 0.3},
 ]
 SMALL: dict[str, Any] = {
     "schema_version": 1,
@@ -68,7 +68,8 @@ def test_the_figures_are_those_of_the_plain_machine_times_the_speeds(tmp_path: P
         else:
             router[name]["overhead_ns"] = p["overhead_ns"] / cube1
     for (source, target), p in reference.link.items():
-        speed = {"router_mesh": 3.0, "ucie_mesh": 0.25, "pe_to_router": 1e12}.get(str(p["kind"]), 1.0)
+        speeds = {"router_mesh": 3.0, "ucie_mesh": 0.25, "pe_to_router": 1e12, "pe_internal": 0.3}
+        speed = speeds.get(str(p["kind"]), 1.0)
         if (source, target) == ("sip0.cube0.r0c0", "sip0.cube0.r0c1"):
             speed *= 0.1
         if source.startswith("sip0.cube1.") and target.startswith("sip0.cube1."):

@@ -77,8 +77,9 @@ def test_a_slow_link_takes_its_time_once_on_the_way(gbs: float) -> None:
     # DMA: the bytes stream through the slow link while they stream through the fabric.
     fast, slow = Bench(), Bench(pe__links__internal_gbs=gbs)
     nbytes = 64 * 64 * 2
-    for kernel in (load, store):
-        assert slow.run(kernel)[0] == near(fast.run(kernel)[0] + nbytes / gbs - nbytes / 256.0)
+    # The router's 2 ns for the first flit of a store pass while the TCM feeds the others.
+    for kernel, hidden in ((load, 0.0), (store, 2.0)):
+        assert slow.run(kernel)[0] == near(fast.run(kernel)[0] + nbytes / gbs - nbytes / 256.0 - hidden)
 
 
 def test_a_command_takes_the_flight_time_of_its_link() -> None:

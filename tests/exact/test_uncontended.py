@@ -28,8 +28,8 @@ OBLONG = str(Path(__file__).with_name("oblong.yaml"))
 class Bed:
     """A machine and its closed form; runs one transfer at a time, long after the last."""
 
-    def __init__(self, topology: str) -> None:
-        self.graph: PropertyGraph = compiled(topology)
+    def __init__(self, topology: str, overrides: dict[str, object] | None = None) -> None:
+        self.graph: PropertyGraph = compiled(topology, overrides or {})
         self.machine = Machine(self.graph, traced=False, check=False)
         self.reference = MaxPlus(self.graph)
         properties = self.graph.properties
@@ -139,6 +139,15 @@ def test_pairs_of_pe_and_slice(topology: str, step: int) -> None:
     bed = Bed(topology)
     for pe, slice_name, nbytes, kind in spread(bed, step):
         bed.check(pe, slice_name, nbytes, kind)
+
+
+@pytest.mark.parametrize("kind", ["dma_read", "dma_write"])
+@pytest.mark.parametrize("gbs", [16.0, 64.0, 255.0])
+def test_a_slow_tcm_feeds_flit_by_flit(kind: str, gbs: float) -> None:
+    bed = Bed("default", {"pe.links.internal_gbs": gbs})
+    for slice_name in ("sip0.cube0.hbm_ctrl.pe0", "sip0.cube0.hbm_ctrl.pe7", "sip1.cube6.hbm_ctrl.pe3"):
+        for nbytes in (1, 256, 257, 4096, 10_000):
+            bed.check((0, 0, 0), slice_name, nbytes, kind, 256 * 5 + 3)
 
 
 @pytest.mark.parametrize("kind", ["dma_read", "dma_write"])

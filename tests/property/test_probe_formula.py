@@ -35,6 +35,7 @@ MACHINES = {
     "oblong": (OBLONG, {}),
     "odd": ("default", ODD),
     "one channel": ("minimal", ONE_CHANNEL),
+    "slow TCM": ("default", {"pe.links.internal_gbs": 64.0}),
 }
 SIZES = st.sampled_from((1, 63, 64, 65, 255, 256, 257, 511, 512, 513, 1 << 20)) | st.integers(1, 70_000)
 

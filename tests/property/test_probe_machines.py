@@ -54,6 +54,7 @@ def machines(draw: st.DrawFn) -> dict[str, Any]:
         "cube.ucie.n_connections": one(1, 3),
         "cube.ucie.connection_gbs": one(64.0, 96.0, 500.0),
         "pe.pe_dma.overhead_ns": one(0.0, 1.0),
+        "pe.links.internal_gbs": one(48.0, 512.0),
         "pe.pe_mmu.tlb_overhead_ns": one(0.0, 2.5),
         "pe.pe_baaw.lookup_ns": one(0.0, 1.25),
         "routing.connection": one("nearest", "first"),
