@@ -12,7 +12,7 @@ VIEWS = {
     "path": "the chain of work and waiting",
     "waits": "Which transactions waited for which others",
     "memory": "TCM over time",
-    "energy": "its launches took",
+    "energy": "its kernels took",
     "roofline": roofline.NOTE,
     "questions": "Choose a question",
     "cypher": "Read-only",
