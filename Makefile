@@ -40,6 +40,8 @@ PLAIN := $(VENV)/.installed
 DEV := $(VENV)/.installed-dev
 # compiled when KernBench is installed
 CORE := hatch_build.py $(wildcard kernbench/*/*.pyx kernbench/*/*.pxd) kernbench/compiled/digest.py
+INSTALL = @echo 'Installing KernBench into $(VENV): packages are downloaded, then the engine is compiled, a minute on two processors ...'; \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable
 SAY := $(BIN)/python -c 'from kernbench.compiled import state; print("compiled engine:", state)'
 # What the engine computes, and what is kept of it.
 PURE := tests/golden tests/exact/test_fabric.py tests/exact/test_reference_agreement.py tests/unit/test_sim_server.py
@@ -132,11 +134,11 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(PLAIN): pyproject.toml $(CORE) | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[cypher]'
+	$(INSTALL) '.[cypher]'
 	@$(SAY)
 	touch $@
 
 $(DEV): pyproject.toml $(CORE) | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(INSTALL) '.[dev]'
 	@$(SAY)
 	touch $(PLAIN) $@

@@ -21,7 +21,7 @@ def quick_copy(into: Path, source: Path = ROOT) -> Path:
     build = into / "hatch_build.py"
     as_it_is = build.read_text(encoding="utf-8")
     # Without optimisation zig traps what C leaves undefined, unless it is told not to.
-    quick = as_it_is.replace('"-O2"', '"-O0", "-fno-sanitize=undefined"')
+    quick = as_it_is.replace('"-g0"', '"-g0", "-O0", "-fno-sanitize=undefined"')
     assert quick != as_it_is
     build.write_text(quick, encoding="utf-8")
     return into

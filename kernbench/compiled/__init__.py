@@ -17,7 +17,7 @@ from importlib.util import spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
-from kernbench.compiled.digest import MODULES, STAMP, digest
+from kernbench.compiled.digest import MODULES, SHARED, STAMP, digest
 
 VARIABLE = "KERNBENCH_PURE"
 """Environment variable: ``1`` leaves what is compiled aside."""
@@ -33,7 +33,7 @@ def _state() -> str:
     stamp = _ROOT / STAMP
     if now and stamp.exists() and now != stamp.read_text().strip():
         return f"not used, because its source has changed since it was compiled{_AGAIN}"
-    for module in MODULES:
+    for module in (SHARED, *MODULES):
         beside = _ROOT.joinpath(*module.split("."))
         if not any(Path(f"{beside}{suffix}").exists() for suffix in EXTENSION_SUFFIXES):
             return f"not there: it could not be compiled when KernBench was installed{_WHY}{_AGAIN}"
@@ -49,9 +49,9 @@ class _Interpreted(MetaPathFinder):
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """See :class:`importlib.abc.MetaPathFinder`."""
-        if name not in MODULES:
-            return None
-        return spec_from_file_location(name, _ROOT.joinpath(*name.split(".")).with_suffix(".py"))
+        source = _ROOT.joinpath(*name.split(".")).with_suffix(".py")
+        found = name.startswith("kernbench.") and source.exists()  # listed or not: it may have been
+        return spec_from_file_location(name, source) if found else None
 
 
 state = _state()

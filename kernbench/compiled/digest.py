@@ -63,6 +63,9 @@ MODULES = {
 }
 """The compiled modules, each after those whose types it uses, with the ending of what it is compiled from."""
 
+SHARED = "kernbench.compiled.shared"
+"""The extension module of Cython's own helpers, which all the others import."""
+
 STAMP = "kernbench/compiled/sources.txt"
 """The file beside the compiled modules with the digest of what they were compiled from."""
 

@@ -62,7 +62,7 @@ def test_the_build_asks_for_a_compiler_only_where_there_is_none(monkeypatch: pyt
     monkeypatch.setenv("CC", sys.executable)  # a command that is there
     assert hook.dependencies(None) == []
     monkeypatch.setenv("CC", "no-such-compiler -O2")
-    assert hook.dependencies(None) == (["ziglang>=0.14"] if BROUGHT else [])
+    assert hook.dependencies(None) == ([BUILD["ZIG"]] if BROUGHT else [])
 
 
 @pytest.mark.slow
@@ -111,6 +111,29 @@ def test_pip_brings_a_compiler_and_the_default_job_runs_compiled(tmp_path: Path)
     assert said.startswith(f"used {environment}")
     run = json.loads(_run(python, "-m", "kernbench", *DEFAULT_JOB, folder=tmp_path))
     assert run["verified"] is True
+
+
+def test_what_is_compiled_no_longer_goes(tmp_path: Path) -> None:
+    """Python would prefer it to its source, however new that is."""
+    put = BUILD["put"]
+    put.__globals__["ROOT"] = tmp_path
+    (tmp_path / "pkg" / "sub").mkdir(parents=True)
+    (tmp_path / "made").mkdir()
+    mine = ("a.cpython-312.so", "b.cpython-312.so", "sources.txt")
+    for name in mine:
+        (tmp_path / "made" / name).write_text("the same sources")
+    for name in (
+        "sub/gone.cpython-312.so",
+        "gone.cp313-win_amd64.pyd",
+        "a.cpython-313.so",
+        "a.py",
+        "gone.py",
+    ):
+        (tmp_path / "pkg" / name).write_text("")
+    (tmp_path / "pkg" / "sources.txt").write_text("the same sources")
+    put({Path("pkg", name): tmp_path / "made" / name for name in mine})
+    there = {path.name for path in (tmp_path / "pkg").rglob("*") if path.is_file()}
+    assert there == {*mine, "a.cpython-313.so", "a.py", "gone.py"}
 
 
 def test_what_another_python_has_compiled_of_other_sources_goes(tmp_path: Path) -> None:
