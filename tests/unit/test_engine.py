@@ -391,6 +391,16 @@ def test_what_was_compiled_of_another_source_is_not_used(monkeypatch: pytest.Mon
     assert "nothing says what it was compiled from" in package._state()
 
 
+def test_without_what_is_compiled_every_module_is_its_source() -> None:
+    """One that was compiled once, and is no longer listed, may still have a file beside it."""
+    find = package._Interpreted().find_spec
+    for name in ("kernbench.sim.clock", "kernbench.errors"):
+        spec = find(name)
+        assert spec is not None
+        assert str(spec.origin).endswith(f"{name.rpartition('.')[2]}.py")
+    assert [find(name) for name in ("kernbench.sim", "kernbench.compiled.shared", "numpy")] == [None] * 3
+
+
 RUN = ("run", "gemm-single-pe", "--topology", "minimal", "--store", "memory:")
 OUT_OF_DATE = """
 import importlib, sys
