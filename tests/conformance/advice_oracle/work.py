@@ -114,9 +114,13 @@ def many_launches(e: Evidence) -> Rows:
             if at:
                 number, kernel = at[-1]
                 pays[kernel][number] += s.ns
+    starts = {
+        kernel: min(e.run.launch_ns, math.fsum(e.run.launches[number]["launch_ns"] for number in ns))
+        for kernel, ns in pays.items()
+    }
     return [
-        {"kernel": kernel, "launches": len(ns), "path_ns": sum(ns.values()),
-         "saves_ns": sum(ns.values()) * (1 - 1 / len(ns))}
+        {"kernel": kernel, "launches": len(ns), "path_ns": sum(ns.values()), "start_ns": starts[kernel],
+         "saves_ns": (sum(ns.values()) + starts[kernel]) * (1 - 1 / len(ns))}
         for kernel, ns in pays.items() if len(ns) > 1
     ]  # fmt: skip
 
