@@ -20,7 +20,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import TypeVar
 
-from kernbench.errors import ConfigError, KernBenchError, UsageError
+from kernbench.errors import AllocationError, ConfigError, KernBenchError, UsageError
+from kernbench.host_memory import lacks, needed
 from kernbench.input_files import LONGEST, read_file
 from kernbench.user_code import ends
 from kernbench.user_greenlets import run_user
@@ -248,6 +249,8 @@ def _unimportable(what: str, error: BaseException) -> BaseException:
         return UsageError(f"{what} {how} while it is imported; put that under if __name__ == '__main__'")
     if isinstance(error, MemoryError) and not str(error):  # what Python's parser says
         error = SyntaxError("nested too deeply")
+    if isinstance(error, MemoryError):
+        return AllocationError(f"{what} cannot be imported: {lacks(needed(error))}")
     return UsageError(f"{what} cannot be imported: {type(error).__name__}: {error}{_instead(error)}")
 
 

@@ -108,6 +108,10 @@ def _explain(error: BaseException, debug: bool) -> tuple[str, int]:
     if isinstance(error, OSError):
         where = f"'{error.filename}': " if error.filename else ""
         return f"{where}{error.strerror or error}", FAILED
+    if isinstance(error, MemoryError):
+        from kernbench.host_memory import lacks, needed
+
+        return lacks(needed(error)), FAILED
     remedy = "" if debug else "; re-run with --debug for the traceback"
     return f"unexpected {type(error).__name__}: {error}{remedy}", FAILED
 

@@ -24,6 +24,7 @@ from kernbench.errors import (
     UsageError,
     VerificationError,
 )
+from kernbench.host_memory import lacks, needed
 from kernbench.kernels import Choices
 from kernbench.machine.kept import machine_for
 from kernbench.machine.machine import Machine
@@ -300,7 +301,7 @@ def _of_user_code(bench: str, failure: BaseException, machine: Machine) -> KernB
         return UsageError(f"instrument {type(inside[0]).__name__} {what} at {now}{at}")
     component = next((one for one in reversed(inside) if isinstance(one, Component)), None)
     if component is None and isinstance(failure, MemoryError):
-        return AllocationError(f"bench '{bench}': the host has too little memory: {failure}{at}")
+        return AllocationError(f"bench '{bench}': {lacks(needed(failure))}{at}")
     if component is None:
         remedy = "" if isinstance(failure, Exception) else "; return from run(torch) instead"
         return BenchError(f"bench '{bench}' {raised(failure)}{remedy}{at}")

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from kernbench import dtypes
 from kernbench.errors import UsageError, VerificationError
 from kernbench.hints import no_attribute
+from kernbench.host_memory import need
 from kernbench.kernels import TensorArg
 from kernbench.kernels.thread import KernelGreenlet
 from kernbench.replay.numeric import cast
@@ -349,6 +350,7 @@ class Tensor:
                 f"tensor '{self.name}' of shape {self.shape}: written from shape {array.shape}; "
                 "make them equal"
             )
+        need(self.nbytes, f"tensor '{self.name}'")
         array = cast(array, self.dtype)
         for number in self.sips if sip is None else (sip,):
             self._writes += self._storage.write(self.copy_of(number), array, self.dtype)

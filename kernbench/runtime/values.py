@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kernbench.errors import AllocationError, UsageError
+from kernbench.errors import UsageError
+from kernbench.host_memory import need
 from kernbench.replay.numeric import holds
 
 Array = NDArray[Any]
@@ -26,13 +27,8 @@ def real_numbers(values: ArrayLike, what: str) -> Array:
 
 def own_copy(array: Array, what: str) -> Array:
     """A copy that its giver cannot change; :class:`AllocationError` where the host has no room for it."""
-    try:
-        return array.copy()
-    except MemoryError:
-        raise AllocationError(
-            f"{what}: the host has no memory for a copy of {array.nbytes} bytes, {array.dtype}"
-            f"{list(array.shape)}; use smaller arrays"
-        ) from None
+    need(array.nbytes, what)
+    return array.copy()
 
 
 def fill(value: float, shape: tuple[int, ...], dtype: str, what: str) -> Array:
@@ -42,4 +38,4 @@ def fill(value: float, shape: tuple[int, ...], dtype: str, what: str) -> Array:
         raise UsageError(f"{what}: filled with shape {number.shape}; give one number")
     if not holds(dtype, number.item()):
         raise UsageError(f"{what}: {number} is not an {dtype} value; use another dtype")
-    return np.full(shape, number)
+    return np.broadcast_to(number, shape)

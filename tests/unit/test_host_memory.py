@@ -21,7 +21,7 @@ def copy(x: Any, tl: Any) -> None:
 @pytest.mark.parametrize(("args", "out", "name"), [((HUGE,), None, "argument 'x'"), ((), HUGE, "out")])
 def test_arguments_of_a_kernel(args: tuple[Any, ...], out: Any, name: str) -> None:
     with pytest.raises(
-        AllocationError, match=rf"^{name}: the host has no memory for a copy of 4000000000000 "
+        AllocationError, match=rf"^{name}: the host has too little memory: 3\.64 TiB are needed, .* are free"
     ):
         kb.run_kernel(copy, *args, out=out)
 
@@ -32,6 +32,6 @@ def test_an_array_of_a_bench() -> None:
         HUGE.copy()
 
     with pytest.raises(
-        AllocationError, match=r"^bench 'bench': the host has too little memory: .* 3\.64 TiB .*py"
+        AllocationError, match=r"^bench 'bench': the host has too little memory: 3\.64 TiB are needed, .*py"
     ):
         kb.run(bench, "minimal")
