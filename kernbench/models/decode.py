@@ -197,9 +197,10 @@ def combine(
     group: int,
     units: int,
     parts: int,
+    at_once: int,
     tl: Any,
 ) -> None:
-    """The first PE of each unit puts the results of its parts together."""
+    """The first PE of each unit puts the results of its parts together, some of them at a time."""
     me = tl.program_id(1) * tl.num_programs(0) + tl.program_id(0)
     unit, part = divmod(me, parts)
     if part or unit >= units:
@@ -207,13 +208,22 @@ def combine(
     head, row = divmod(unit, m)
     span = sums.shape[1]
     first = unit * parts
-    shape = (parts, group, 1)
-    best = tl.reshape(tl.load(highest + first * group * 4, (parts, group), "f32"), shape)
-    total = tl.reshape(tl.load(totals + first * group * 4, (parts, group), "f32"), shape)
-    acc = tl.reshape(tl.load(sums + first * span * 4, (parts, span), "f32"), (parts, group, span // group))
-    weight = tl.exp(best - tl.max(best, axis=0))
-    result = tl.sum(acc * weight, axis=0) / tl.sum(total * weight, axis=0)
-    _keep(out, m, row, head * span, result.to(tl.float16), tl)
+    best: Any = None
+    values: Any = None
+    wholes: Any = None
+    for at in range(first, first + parts, at_once):
+        n = min(at_once, first + parts - at)
+        high = tl.reshape(tl.load(highest + at * group * 4, (n, group), "f32"), (n, group, 1))
+        total = tl.reshape(tl.load(totals + at * group * 4, (n, group), "f32"), (n, group, 1))
+        acc = tl.reshape(tl.load(sums + at * span * 4, (n, span), "f32"), (n, group, span // group))
+        higher = tl.max(high, axis=0) if best is None else tl.maximum(best, tl.max(high, axis=0))
+        weight = tl.exp(high - higher)
+        value, whole = tl.sum(acc * weight, axis=0), tl.sum(total * weight, axis=0)
+        if best is not None:
+            shrink = tl.exp(best - higher)
+            value, whole = value + values * shrink, whole + wholes * shrink
+        best, values, wholes = higher, value, whole
+    _keep(out, m, row, head * span, (values / wholes).to(tl.float16), tl)
 
 
 def _keep(out: Pointer, m: int, row: int, first: int, value: Any, tl: Any) -> None:

@@ -150,7 +150,9 @@ class DecodeStep:
         sizes = (self.m, *split, keys.keys, keys.chunk, keys.units_each, BLOCK, self.rope)
         torch.launch("attend", decode.attend, *qkv, layer.keys, layer.values, *results, *sizes)
         if keys.parts > 1:
-            torch.launch("combine", decode.combine, *self.partial, self.attended, self.m, *split)
+            room = torch.scratch_bytes - 16 * s.span  # beside the results
+            at_once = max(1, room * 3 // (32 * s.span))  # of sums, and of these times their weights
+            torch.launch("combine", decode.combine, *self.partial, self.attended, self.m, *split, at_once)
         self._output("o", self.attended, self.all_attended, s.of_q, w["o"])
         self._project("gate-up", self.x, s.of_hidden, normed, (w["gate"], self.gate), (w["up"], self.up))
         rows = max(1, self._torch.scratch_bytes // (32 * s.of_ffn.width))

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from kernbench_graph.archive import record as archive
@@ -205,9 +206,9 @@ def test_the_history_grows_by_new_runs_alone(root: Path, monkeypatch: pytest.Mon
     read: list[str] = []
     read_run = archive.read_run
 
-    def watched(folder: Path) -> object:
+    def watched(folder: Path, topology: Any) -> object:
         read.append(folder.name)
-        return read_run(folder)
+        return read_run(folder, topology)
 
     store = reopen(root)
     store.keep(*sample(id="c"))

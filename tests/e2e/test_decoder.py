@@ -51,6 +51,17 @@ def test_prefill(topology, device, params):
     _right(topology, device, {"phase": "prefill", **params})
 
 
+def test_partial_results_of_many_pes_are_put_together_in_pieces(tmp_path):
+    """Eight PEs share the one head of keys; TCM has no room for what all of them leave."""
+    sizes = {"hidden_size": 64, "intermediate_size": 64, "num_attention_heads": 8, "head_dim": 64}
+    config = {**ODD, **sizes, "num_key_value_heads": 1, "num_hidden_layers": 1}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    topo = {"cube.pes.count": 8, "pe.pe_tcm.scratch_bytes": 16384}
+    params = {"config": str(tmp_path / "config.json"), "kv": 16}
+    run = kb.run("llama-decoder", "minimal", verify=True, topo=topo, params=params, trace=False)
+    assert run.info["verified"] is True
+
+
 def test_sums_that_wait_while_x_passes_in_pieces(monkeypatch):
     monkeypatch.setattr(products, "DEEP", 64)
     _right("minimal", "sip:0", {"phase": "prefill", "tokens": 140})

@@ -143,47 +143,69 @@ def _are_distinct(column: pa.ChunkedArray) -> bool:
 
 
 def check_references(
-    tables: Mapping[str, pa.Table], what: str, there: Callable[[str], pa.Table] | None = None
+    tables: Mapping[str, pa.Table],
+    what: str,
+    there: Callable[[str], pa.Table | None] | None = None,
+    remedy: str = "record that too, or leave the row out",
 ) -> None:
     """Every id in ``tables`` (canonical, of a run and its topology) is in the table that it refers to.
 
-    That one is among ``tables``, or else what ``there`` gives. ``ArchiveError`` names column and first
-    offending id, so that a projection can never stumble over it.
+    That one is among ``tables``, or else what ``there`` gives; of None nothing is checked. ``ArchiveError``
+    names column, row and first offending id, so that a projection can never stumble over it.
     """
-    for table in SCHEMA.tables:
-        data = tables.get(table.name)
-        if data is None or not data.num_rows:
-            continue
-        for column in table.columns:
-            if not column.to:
-                continue
-            target = SCHEMA.table(column.to)
-            holder = tables[target.name] if there is None or target.name in tables else there(target.name)
-            known = holder[target.key]
-            _check(data[column.name], known, what, f"{table.name}.{column.name}", absent=column.absent)
+
+    def check(values: pa.ChunkedArray, table: str, column: str, absent: Any = None) -> None:
+        holder = tables[table] if there is None or table in tables else there(table)
+        if holder is None:
+            return
+        found = _stranger(values, holder[SCHEMA.table(table).key], absent)
+        if found is not None:
+            raise ArchiveError(
+                f"{what}: {column} refers to {found!r} in row {_row_of(values, found)}, which is not in the "
+                f"record; {remedy}"
+            )
+
+    for name, data in tables.items():
+        for column in SCHEMA.table(name).columns if data.num_rows else ():
+            if column.to:
+                check(data[column.name], column.to, f"{name}.{column.name}", column.absent)
     used = tables.get("Use")
     if used is not None and used.num_rows:
         uses = list(zip(_values(used["resource"]), _values(used["is_link"]), strict=True))
-        for links, name in ((True, "Link"), (False, "Component")):
+        for links, table in ((True, "Link"), (False, "Component")):
             chosen = pa.chunked_array([[at for at, is_link in uses if is_link == links]], pa.string())
-            _check(chosen, tables[name]["name"], what, "Use.resource")
+            check(chosen, table, "Use.resource")
 
 
-def _check(
-    values: pa.ChunkedArray, known: pa.ChunkedArray, what: str, column: str, absent: Any = None
-) -> None:
-    """Each of ``values`` is ``absent`` or one of ``known``."""
+def check_values(name: str, data: pa.Table, what: str, remedy: str) -> None:
+    """A table as it was read is as one that is written: text, no empty values, numbers, no id twice."""
+    try:
+        data.validate(full=True)
+    except pa.ArrowException as error:
+        raise ArchiveError(f"{what}: {str(error).splitlines()[0]}; {remedy}") from None
+    for column in data.column_names:
+        if data[column].null_count:
+            raise ArchiveError(f"{what}: {name}.{column} has empty values; {remedy}")
+        values = data[column].to_numpy() if data.schema.field(column).type == pa.float64() else None
+        if values is not None and bool((values != values).any()):
+            raise ArchiveError(f"{what}: {name}.{column} has a value that is not a number; {remedy}")
+    key = SCHEMA.table(name).key
+    if key and not _are_distinct(data[key]):
+        raise ArchiveError(f"{what}: {name}.{key} has an id twice; {remedy}")
+
+
+def _row_of(values: pa.ChunkedArray, wanted: Any) -> int:
+    return next(row for row, value in enumerate(_values(values)) if value == wanted)
+
+
+def _stranger(values: pa.ChunkedArray, known: pa.ChunkedArray, absent: Any = None) -> Any:
+    """The first of ``values`` that is neither ``absent`` nor one of ``known``; None where there is none."""
     if len(values) + len(known) <= _FEW:
         there = {absent, *_values(known)}
-        strangers = [value for value in _values(values) if value not in there]
-    else:
-        import pyarrow.compute as pc
+        return next((value for value in _values(values) if value not in there), None)
+    import pyarrow.compute as pc
 
-        distinct = pc.unique(values)
-        among = pc.is_in(distinct, value_set=known.combine_chunks())
-        strangers = [value for value in distinct.filter(pc.invert(among)).to_pylist() if value != absent]
-    if strangers:
-        raise ArchiveError(
-            f"{what}: {column} refers to {strangers[0]!r}, which is not in the record; "
-            "record that too, or leave the row out"
-        )
+    distinct = pc.unique(values)
+    among = pc.is_in(distinct, value_set=known.combine_chunks())
+    strangers = (value for value in distinct.filter(pc.invert(among)).to_pylist() if value != absent)
+    return next(strangers, None)

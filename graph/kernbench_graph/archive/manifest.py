@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ _NOT_HASHED = ("wall", "extra")
 """Parts that are not in ``content``, for they may differ between identical runs."""
 REMEDY = "remove the folder or restore it from a copy"
 _DEFAULTS: dict[str, Any] = {"string": "", "int64": 0, "int32": 0, "double": 0.0, "bool": False}
+_BITS = {"int64": 64, "int32": 32}
 _SPECIAL: dict[str, Any] = {
     "params": "{}",
     "properties": "{}",
@@ -57,6 +59,10 @@ def as_type(prop: Property, value: Any, what: str) -> Any:
         "double": isinstance(value, int | float) and not isinstance(value, bool),
         "bool": isinstance(value, bool),
     }[prop.type]
+    if fits and isinstance(value, int) and prop.type in _BITS:
+        fits = -(1 << _BITS[prop.type] - 1) <= value < 1 << _BITS[prop.type] - 1
+    if fits and prop.type == "double":
+        fits = abs(value) <= sys.float_info.max
     if not fits:
         raise ArchiveError(f"{what}: property '{prop.name}' is {value!r}, but should be of type {prop.type}")
     return float(value) if prop.type == "double" else value

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +24,16 @@ from kernbench_graph.archive.atomic import (
     remove_folder,
     replace_file,
 )
-from kernbench_graph.archive.canonical import arrow_schema, canonical_tables, empty_table, with_defaults
+from kernbench_graph.archive.canonical import (
+    arrow_schema,
+    canonical_tables,
+    check_references,
+    check_values,
+    empty_table,
+    with_defaults,
+)
 from kernbench_graph.archive.launched import run_times
-from kernbench_graph.errors import ArchiveError, SchemaVersionError
+from kernbench_graph.errors import ArchiveError, SchemaVersionError, StoreError
 from kernbench_graph.input_files import read_file
 from kernbench_graph.json_text import parse
 from kernbench_graph.records import LazyTables, RunRecord, TopologyRecord, check_id
@@ -35,6 +42,7 @@ from kernbench_graph.schema_recorded import WALL_CLOCK
 from kernbench_graph.schema_types import Property, Record
 
 _ROWS_PER_GROUP = 1 << 17
+_REMEDY = "restore it from a copy, or remove the record and run the simulation again"
 _KEPT_AT = Property("kept_at_ns", "int64", "When the run was kept, since the epoch.", "ns")
 _SPLIT_FROM = 10_000
 """Tables of so many rows or more have floats split into streams of bytes: an eighth less, read twice as fast.
@@ -133,16 +141,20 @@ def write_run(
 def read_info(folder: Path) -> tuple[dict[str, Any], int, str]:
     """Info of the run in ``folder``, when it was kept (ns since the epoch), a hash of all but its tags."""
     content = manifest.read(folder, "run")
-    info = info_of(content, folder.name)
+    where = str(folder / manifest.NAME)
+    info = info_of(content, folder.name, where)
     lasting = {name: value for name, value in content["wall"].items() if name != "tags"}
     kept = manifest.content_hash({"wall": lasting, "extra": content["extra"], "content": content["content"]})
-    kept_at = manifest.as_type(_KEPT_AT, content["wall"].get(_KEPT_AT.name), f"run '{folder.name}'")
+    kept_at = manifest.as_type(_KEPT_AT, content["wall"].get(_KEPT_AT.name), where)
     return info, kept_at, kept
 
 
-def info_of(content: Mapping[str, Any], run_id: str) -> dict[str, Any]:
-    """Info of the run whose manifest is ``content``; ``ArchiveError`` where a value does not fit its type."""
-    what = f"run '{run_id}'"
+def info_of(content: Mapping[str, Any], run_id: str, where: str = "") -> dict[str, Any]:
+    """Info of the run whose manifest is ``content``, from the file ``where`` if it is one.
+
+    ``ArchiveError`` where a value does not fit its type.
+    """
+    what = where or f"run '{run_id}'"
     values = content["extra"] | content["run"] | content["wall"] | {"id": run_id}
     try:
         _check_launches(values.get("launches") or [], what)
@@ -150,7 +162,7 @@ def info_of(content: Mapping[str, Any], run_id: str) -> dict[str, Any]:
         tag_list(info["tags"])
     except ArchiveError:
         raise
-    except (ValueError, TypeError, LookupError) as error:
+    except (ValueError, TypeError, LookupError, OverflowError) as error:
         raise ArchiveError(f"{what}: its manifest is damaged: {manifest.REMEDY}") from error
     return info | {name: value for name, value in content["extra"].items() if name not in info}
 
@@ -216,10 +228,20 @@ def tag_list(text: str) -> list[str]:
     return [str(tag) for tag in parse(text or "[]")]
 
 
-def read_run(folder: Path) -> RunRecord:
-    """The run in ``folder``; its tables are read and checked when first looked at."""
+def read_run(folder: Path, topology: Callable[[str], TopologyRecord] | None = None) -> RunRecord:
+    """The run in ``folder``; its tables are read and checked when first looked at.
+
+    ``topology`` gives the topology of an id, to hold what refers to its parts against; None: it is not.
+    """
     info, _, _ = read_info(folder)
-    return RunRecord(info, ArchivedTables(folder, "run"))
+    return run_of(folder, info, topology)
+
+
+def run_of(
+    folder: Path, info: Mapping[str, Any], topology: Callable[[str], TopologyRecord] | None
+) -> RunRecord:
+    """As :func:`read_run`, of what :func:`read_info` has read."""
+    return RunRecord(info, ArchivedTables(folder, "run", topology and (lambda: topology(info["topology"]))))
 
 
 def read_topology(folder: Path) -> TopologyRecord:
@@ -234,20 +256,39 @@ def topology_of(content: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> T
 
 
 class ArchivedTables(LazyTables):
-    """The tables of an archived record, read and checked."""
+    """The tables of an archived record, read and checked, what they refer to included."""
 
-    def __init__(self, folder: Path, record: Record) -> None:
+    def __init__(
+        self, folder: Path, record: Record, topology: Callable[[], TopologyRecord] | None = None
+    ) -> None:
         super().__init__(table.name for table in SCHEMA.record_tables(record))
-        self._folder = folder
+        self._folder, self._topology = folder, topology
+        self._read: dict[str, pa.Table] = {}
         content = manifest.read(folder, record)
         self._files: dict[str, Any] = content["files"]
         self._older = content["schema_version"] < SCHEMA_VERSION
 
     def _make(self, name: str) -> pa.Table:
+        table = self._unchecked(name)
+        check_references({name: table}, str(self._folder / f"{name}.parquet"), self._referred, _REMEDY)
+        return table
+
+    def _unchecked(self, name: str) -> pa.Table:
         file = f"{name}.parquet"
         if (self._older or SCHEMA.table(name).optional) and file not in self._files:
             return empty_table(SCHEMA.table(name))
-        return _read_table(self._folder / file, name, self._files)
+        if name not in self._read:
+            self._read[name] = _read_table(self._folder / file, name, self._files)
+        return self._read[name]
+
+    def _referred(self, name: str) -> pa.Table | None:
+        """A table that another refers to; None where it is of a topology that is not at hand."""
+        if name in self._names:
+            return self._unchecked(name)
+        try:
+            return self._topology().tables[name] if self._topology else None
+        except StoreError:  # whoever needs the topology says so
+            return None
 
     def row_count(self, name: str) -> int:
         """Rows of a table as the manifest has them, without reading it; 0 where that says nothing."""
@@ -294,28 +335,29 @@ def _write_manifest(folder: Path, content: Mapping[str, Any], what: str) -> None
 
 
 def _read_table(path: Path, name: str, files: Mapping[str, Any]) -> pa.Table:
-    remedy = "restore it from a copy, or remove the record and run the simulation again"
     entry = files.get(path.name)
     if not isinstance(entry, dict):
-        raise ArchiveError(f"{path} is not in the manifest beside it; {remedy}")
+        raise ArchiveError(f"{path} is not in the manifest beside it; {_REMEDY}")
     try:
         data = read_file(path)
     except OSError as error:
-        raise ArchiveError(f"{path} cannot be read ({error.strerror}); {remedy}") from error
+        raise ArchiveError(f"{path} cannot be read ({error.strerror}); {_REMEDY}") from error
     if len(data) != entry.get("bytes"):
         raise ArchiveError(
-            f"{path} has {len(data)} bytes instead of {entry.get('bytes')}: it is damaged; {remedy}"
+            f"{path} has {len(data)} bytes instead of {entry.get('bytes')}: it is damaged; {_REMEDY}"
         )
     if hashlib.sha256(data).hexdigest() != entry.get("sha256"):
-        raise ArchiveError(f"{path} does not match its checksum: it is damaged; {remedy}")
+        raise ArchiveError(f"{path} does not match its checksum: it is damaged; {_REMEDY}")
     schema = arrow_schema(SCHEMA.table(name))
     try:
         # Threads that have read columns outlive the reading, and now and then abort the process at its end.
         table = pq.ParquetFile(pa.BufferReader(data)).read(use_threads=False)
         chosen = with_defaults(SCHEMA.table(name), table).select(schema.names)
-        return chosen if chosen.schema.equals(schema) else chosen.cast(schema)
+        chosen = chosen if chosen.schema.equals(schema) else chosen.cast(schema)
     except (pa.ArrowException, KeyError, ValueError) as error:
-        raise ArchiveError(f"{path} does not hold the columns of {name}; {remedy}") from error
+        raise ArchiveError(f"{path} does not hold the columns of {name}; {_REMEDY}") from error
+    check_values(name, chosen, str(path), _REMEDY)
+    return chosen
 
 
 def _sha256(path: Path) -> str:

@@ -146,7 +146,7 @@ class History:
         return found
 
     def _read(self, info: Mapping[str, Any]) -> RunRecord:
-        tables = archive.read_run(self._folder / info["id"]).tables
+        tables = archive.read_run(self._folder / info["id"], self._load).tables
         return RunRecord(info, {name: tables[name] for name in HISTORY_TABLES})
 
     def _is_there(self, info: Mapping[str, Any]) -> bool:

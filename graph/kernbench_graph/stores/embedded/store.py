@@ -269,6 +269,6 @@ class EmbeddedStore(LocalStore):
     def _run_and_content(self, folder: Path) -> tuple[RunRecord, str]:
         """The run in ``folder``, and a hash of all but its tags."""
         info, _, content = archive.read_info(folder)
-        run = RunRecord(info, archive.ArchivedTables(folder, "run"))
+        run = archive.run_of(folder, info, self.load_topology)
         added = InFolder(self._added / folder.name, content)
         return self._whole(run, self._beside(folder.name, content), added), content
