@@ -17,7 +17,7 @@ from kernbench.api.running import RunVerificationError
 from kernbench.api.stores import Store, borrowed
 from kernbench.api.topologies import described_machine
 from kernbench.errors import UsageError
-from kernbench.pgraph import GraphStore, PropertyGraph
+from kernbench.pgraph import GraphStore, PropertyGraph, RunNotFoundError
 from kernbench.run_options import Progress
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ Speed = float | str
 
 
 def what_if(
-    run: str = "last",
+    run: str | None = None,
     changes: Mapping[str, Speed] | None = None,
     store: Store = None,
     rerun: bool = True,
@@ -48,7 +48,7 @@ def what_if(
     """Estimate the time of the kept run ``run`` with ``changes``, then measure it in a real run.
 
     Args:
-        run: An id or a reference such as ``last``.
+        run: An id or a reference such as ``last``; by default the newest run that is not tagged ``what-if``.
         changes: What is faster, as the topology file's ``overrides`` say it: a component, a link ``a->b``,
             ``kind:NAME``, a group such as ``sip0.cube3``, or several of these with `` + `` between them, each
             with how many times as fast, or ``"free"``:
@@ -136,7 +136,7 @@ def what_if(
 
 
 def what_if_candidates(
-    run: str = "last",
+    run: str | None = None,
     store: Store = None,
     *,
     launch: int | str | None = "all",
@@ -149,7 +149,7 @@ def what_if_candidates(
     """Candidates for a change: estimates for everything on the critical path of the kept run ``run``.
 
     Args:
-        run: An id or a reference such as ``last``.
+        run: As for :func:`what_if`.
         store: An open store, a URL, or None for the default one.
         launch: A launch's number, ``"all"`` launches, ``"setup"``, or ``"run"``, the whole run.
         locations: How many single components and links to list, those with most time on the path; all kinds
@@ -230,9 +230,9 @@ def _bounds(kept: Run, path: CriticalPath, launch: int | str | None) -> Bounds |
     return Bounds(kept.tables, path, kept.window(launch).launches) if path.steps else None
 
 
-def _open(run: str, store: GraphStore) -> tuple[Run, PropertyGraph]:
+def _open(run: str | None, store: GraphStore) -> tuple[Run, PropertyGraph]:
     """A kept run and the machine that it ran on."""
-    kept = open_run(run, store)
+    kept = _newest(store) if run is None else open_run(run, store)
     if kept.info["status"] == PARTIAL:
         raise UsageError(f"run '{kept.id}' is partial: it was stopped; run it to its end first")
     record = store.load_topology(str(kept.info["topology_id"]))
@@ -242,6 +242,19 @@ def _open(run: str, store: GraphStore) -> tuple[Run, PropertyGraph]:
             f"the topology of run '{kept.id}' compiles differently in this version; re-run it first"
         )
     return kept, graph
+
+
+def _newest(store: GraphStore) -> Run:
+    """The newest run that no what-if made: the machine of one that it made has changes already."""
+    kept = open_run("last", store)
+    newest, back = kept.id, 0
+    while TAG in kept.tags:
+        back += 1
+        try:
+            kept = open_run(f"last~{back}", store)
+        except RunNotFoundError:
+            raise UsageError(f"all runs here were made by what-if; name one, such as {newest}") from None
+    return kept
 
 
 def _with(spec: str, changes: Mapping[str, Speed]) -> str:

@@ -11,6 +11,19 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from kernbench import sizes
 
 Scalar = str | int | float | bool
+LARGEST, SMALLEST = 1e19, 1e-19
+"""Magnitudes of numbers other than 0: products of two are far from what floating point has no room for."""
+
+
+def out_of_range(value: object) -> str:
+    """What is expected of a number that no figure of a machine can be; empty for all else."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return ""
+    if value == 0 or SMALLEST <= abs(value) <= LARGEST:
+        return ""
+    if value != value or abs(value) == math.inf:
+        return "a finite number"
+    return f"0 or a number from {SMALLEST:g} to {LARGEST:g}"
 
 
 def _size(value: object) -> object:

@@ -15,6 +15,7 @@ from kernbench.errors import ConfigError
 from kernbench.input_files import input_text
 from kernbench.topology import checks
 from kernbench.topology.component_file import read_components
+from kernbench.topology.fields import out_of_range
 from kernbench.topology.marked_yaml import Marked, dotted, load_mapping, load_value
 from kernbench.topology.marked_yaml import Path as KeyPath
 from kernbench.topology.problems import Problem, from_pydantic, report, show
@@ -85,6 +86,8 @@ def parse(
             raise ConfigError(f"override '{name}': is not a dotted key, expected one such as 'system.sips'")
         _override(marked, path, name, load_value(value) if isinstance(value, str) else deepcopy(value))
         paths[path] = name
+    if beyond_any := list(_out_of_range(data)):
+        raise report(beyond_any, source, marked, paths)
     try:
         spec = TopologySpec.model_validate(data)
     except ValidationError as error:
@@ -110,6 +113,15 @@ def parse(
     for i, override in enumerate(spec.overrides):
         override.note_location(located(("overrides", i, "where")))
     return spec
+
+
+def _out_of_range(data: object, path: KeyPath = ()) -> Iterator[Problem]:
+    """All numbers that no figure can be: those of parts are read as they are, wherever they are used."""
+    if isinstance(data, dict | list):
+        for key, value in data.items() if isinstance(data, dict) else enumerate(data):
+            yield from _out_of_range(value, (*path, key))
+    elif expected := out_of_range(data):
+        yield Problem(path, f"is {show(data)}, expected {expected}")
 
 
 def _read_components(spec: TopologySpec, folder: Path | None) -> Iterator[Problem]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +15,7 @@ from kernbench.hints import did_you_mean, shown
 from kernbench.kinds import COMPONENT_KINDS, LINK_KINDS, TRANSLATORS, ComponentKind, Form
 from kernbench.pgraph import Edge, Node, Properties, PropertyGraph, topology_id
 from kernbench.topology.cube_spec import MAX_PES
-from kernbench.topology.fields import LinkPart
+from kernbench.topology.fields import LinkPart, out_of_range
 from kernbench.topology.harvest import number_anew, without
 from kernbench.topology.link_parts import add_buffers, keep
 from kernbench.topology.loader import load
@@ -400,7 +399,9 @@ def _given(**keys: Any) -> dict[str, Any]:
 
 def _number(what: str, value: Any, *, above: bool = False, signed: bool = False) -> float:
     """``value`` as a float; ConfigError for one that is not a finite number of at least 0 (or above 0)."""
-    number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if number and (beyond := out_of_range(value)):
+        raise ConfigError(f"{what} is {shown(value)}, expected {beyond}")
     if not number or (value < 0 and not signed) or (above and value == 0):
         expected = "a finite number" if signed else "a number above 0" if above else "a number of at least 0"
         raise ConfigError(f"{what} is {shown(value)}, expected {expected}")

@@ -93,6 +93,25 @@ def test_the_measured_run_is_that_of_a_file_with_the_override(
         assert measured["ns"] <= kept["sim_ns"]
 
 
+def test_one_change_after_the_other_is_of_the_same_run(cli: Cli) -> None:
+    asked = ("what-if", "--format", "json", "--speed")
+    kept = json.loads(cli("run", "gemm-single-pe", "--topology", "minimal", "--format", "json").out)["run_id"]
+    first, again = (json.loads(cli(*asked, "kind:pe_gemm=2").out) for _ in range(2))
+    assert (first["run_id"], first["topology"]) == (again["run_id"], again["topology"]) == (kept, "minimal")
+    assert first["measured"]["ns"] == again["measured"]["ns"]
+    listed = cli("what-if", "--format", "json", "--locations", "0", "--no-rerun").out
+    assert json.loads(listed)["run_id"] == kept
+    assert kb.what_if_candidates()["run_id"] == kept
+
+    more = json.loads(cli("what-if", "last", *asked[1:], "kind:pe_gemm=2").out)  # named: on top of its change
+    assert (more["run_id"], more["topology"]) == (again["measured"]["run_id"], "minimal.what-if")
+    assert more["measured"]["ns"] < again["measured"]["ns"]
+    cli("runs", "rm", kept)
+    alone = cli("what-if", "--speed", "kind:pe_gemm=2")
+    assert alone.status
+    assert "all runs here were made by what-if; name one, such as" in alone.err
+
+
 def test_what_is_told(cli: Cli) -> None:
     kept = json.loads(
         cli("run", "--bench", "gemm-single-pe", "--topology", "minimal", "--format", "json").out
@@ -156,7 +175,7 @@ def test_what_is_told(cli: Cli) -> None:
     assert "64 ns less" not in lines[-1]
     new = kb.open_run("last")
     assert lines[-1].startswith("measured: ")
-    assert lines[-1].endswith(f", as estimated; run {new.id}")
+    assert lines[-1].endswith(f", as estimated; run {new.id} after {only['run_id']}")
     assert (new.tags, new.topology) == (["what-if"], "minimal.what-if")
     again = json.loads(cli("what-if", "last", "--speed", "tray=1", "--format", "json").out)
     assert again["measured"]["topology"] == "minimal.what-if"

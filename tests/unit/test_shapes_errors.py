@@ -13,6 +13,7 @@ import pytest
 import kernbench as kb
 from kernbench.errors import ConfigError, KernBenchError, UsageError
 from kernbench.topology import compile_topology, parse
+from kernbench.topology.shapes import wiring
 from kernbench.topology.shapes.expressions import number
 from tests.unit.test_shapes import DEFAULT, FABRIC, GRID
 
@@ -219,11 +220,94 @@ def test_damaged_files_are_refused_or_compiled() -> None:
         assert time.process_time() - started < 2, text
 
 
-def test_a_machine_is_not_larger_than_its_limit(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="makes more than 2000000 parts"):
-        compiled(
-            "name: t\nblocks: {b: {parts: {r: {kind: router, count: 2000}}}}\nparts: {b: {block: b, count: 2000}}\n"
-        )
+CROWD = """\
+name: t
+wires: {w: {gbs: 10}}
+blocks:
+  row: {parts: {r: {kind: router, count: 1000}}}
+  few: {parts: {r: {kind: router, count: 200}}, connect: [{all_to_all: r, wire: w}]}
+  sheet: {parts: {row: {block: row, count: 1000}}}
+parts:
+  PARTS
+  s: source
+connect:
+  - {CONNECT, wire: w}
+"""
+
+
+@pytest.mark.parametrize(
+    ("parts", "connect", "said"),
+    [
+        (
+            "b: {block: sheet, count: 1000}",
+            "pair: [s, b]",
+            "8: parts.b: makes 1,000,000,000 parts, expected at most 2,000,000 in all",
+        ),
+        (
+            "b: {block: few, count: 200}",
+            "pair: [s, b]",
+            "8: parts.b: makes 7,960,000 links, expected at most 4,000,000 in all",
+        ),
+        (
+            "b: {kind: router, count: 3000}",
+            "all_to_all: b",
+            "11: connect.0: makes 8,997,000 links, expected at most 4,000,000 in all",
+        ),
+        (
+            "b: {kind: router, shape: {x: 9, y: 3000}}",
+            "all_to_all: b, axes: [y]",
+            "11: connect.0: makes 80,973,000 links,",
+        ),
+        (
+            "b: {kind: router, count: 3000}",
+            "all: [b, b], one_way: true",
+            "11: connect.0: makes 9,000,000 links,",
+        ),
+        (
+            "b: {kind: router, shape: {x: 9, y: 999}}",
+            "all: ['b[i,*]', 'b[j,*]'], each: {i: 9, j: 9}",
+            "11: connect.0: makes 161,676,162 links,",
+        ),
+    ],
+)
+def test_a_machine_that_is_too_large_is_refused_before_it_is_made(
+    parts: str, connect: str, said: str
+) -> None:
+    started = time.process_time()
+    with pytest.raises(ConfigError) as error:
+        compiled(CROWD.replace("PARTS", parts).replace("CONNECT", connect))
+    assert f"f.yaml:{said}" in str(error.value)
+    assert time.process_time() - started < 2
+
+
+def test_links_are_counted_before_they_are_made() -> None:
+    """By what is joined: through ports that are several parts, within groups along axes, and one way."""
+    text = """\
+name: t
+wires: {w: {gbs: 10}}
+blocks:
+  b: {parts: {r: {kind: router, count: 3}}, port: ["r[0]", "r[2]"]}
+parts:
+  s: source
+  b: {block: b, shape: {x: 3, y: 2}}
+  a: {kind: router, count: 4}
+connect:
+  - {pair: [s, "a[0]"], wire: w}
+  - {all: [b, a], one_way: true, wire: w}
+  - {all_to_all: b, axes: [x], wire: w}
+"""
+    made = compile_topology(parse(text, "f.yaml"))
+    assert sum(1 for _ in made.edges("LINK")) == 2 + 6 * 2 * 4 + 2 * 2 * (3 * 2 * 2)
+    for most in (97, 98):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(wiring, "MAX_LINKS", most)
+            if most == 98:
+                compiled(text)
+                continue
+            with pytest.raises(
+                ConfigError, match=r"12: connect\.2: makes 98 links, expected at most 97 in all"
+            ):
+                compiled(text)
 
 
 MEMORY = """\

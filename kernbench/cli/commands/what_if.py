@@ -82,8 +82,9 @@ def command(
     of the slowest locations on the critical path, twice as fast and infinitely fast (free). An estimate
     re-times the critical path only; once it is shorter, other paths and queues may dominate. So the first
     candidates are also run: measured_saved_ns is what that saved. With --speed, the same bench or traffic is
-    run on the changed machine and saved with the tag what-if. 'last' is then that run: name the original by
-    its id, or as last~1. Changes with --topo cannot be estimated, only run.
+    run on the changed machine and saved with the tag what-if. Without RUN it is about the newest run without
+    that tag, so that one change after the other is of the same machine; 'last' is the newest of all. Changes
+    with --topo cannot be estimated, only run.
 
     JSON has run_id, bench, topology, launch, window, problem and, without --speed, ns and candidates (where,
     on_path_ns, twice_ns, twice_saved_ns, measured_saved_ns or null, free_ns, free_saved_ns), with it changes
@@ -91,18 +92,19 @@ def command(
     ns, by_cause, or null), saved_ns and difference_ns (estimate less measured, or null). With a real run,
     before and measured also have energy_pj, that of the whole run.
     """
+    asked = run if options.given(click.get_current_context(), "run") else None
     changes = options.assignments("--speed", speeds, "WHERE=FACTOR, such as kind:router=2, or WHERE=free")
     with options.opened(store) as kept_in:
         if not changes and not topo:
             how = {"launch": launch, "locations": locations, "bench": bench, "code": code}
-            _list(run, kept_in, 0 if no_rerun else measure, fmt, how)
+            _list(asked, kept_in, 0 if no_rerun else measure, fmt, how)
             return
         if measure is not None:
             raise UsageError("--measure is for the list; with --speed the change is run anyway")
         with running() as progress, progress.during("estimating"):
             try:
                 found = kb.what_if(
-                    run, changes, kept_in, not no_rerun,
+                    asked, changes, kept_in, not no_rerun,
                     launch=launch, bench=bench, topo=topo, code=code, progress=progress,
                 )  # fmt: skip
             except UsageError as error:
@@ -117,7 +119,7 @@ def command(
         say(_verdict(found))
 
 
-def _list(run: str, store: GraphStore, measure: int | None, fmt: str, how: Mapping[str, Any]) -> None:
+def _list(run: str | None, store: GraphStore, measure: int | None, fmt: str, how: Mapping[str, Any]) -> None:
     """Print the candidates; ``measure``: how many of them to run, None for some if that is possible."""
     unable = None
     with running() as progress, progress.during("estimating"):
@@ -180,11 +182,11 @@ def _verdict(found: dict[str, Any]) -> str:
     if measured is None:
         return f"{verdict}; nothing was run"
     if found["estimate"] is None:
-        return f"{verdict}; run {measured['run_id']}"
+        return f"{verdict}; run {measured['run_id']} after {found['run_id']}"
     off = found["difference_ns"]
     side = (
         "as estimated"
         if abs(off) < 1e-6
         else f"{number(abs(off))} ns {'more' if off < 0 else 'less'} than estimated"
     )
-    return f"{verdict}, {side}; run {measured['run_id']}"
+    return f"{verdict}, {side}; run {measured['run_id']} after {found['run_id']}"

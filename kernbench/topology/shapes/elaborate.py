@@ -21,7 +21,7 @@ from kernbench.topology.shapes.model import LEVELS, Block
 from kernbench.topology.shapes.references import resolve
 from kernbench.topology.shapes.rows import Array, Element, Rows, Sort
 from kernbench.topology.shapes.templates import TEMPLATES, template
-from kernbench.topology.shapes.uses import MAX_PARTS, Use, read_use
+from kernbench.topology.shapes.uses import MAX_LINKS, MAX_PARTS, Piece, Use, read_use, refuse_crowd
 from kernbench.topology.shapes.wiring import Wiring
 from kernbench.topology.spec import TopologySpec
 
@@ -42,6 +42,7 @@ class Elaboration:
         self._wiring = Wiring(self)
         self._sorts: dict[str, Sort] = {}
         self._known: dict[str, Rows] = {}
+        self._sizes: dict[str, int] = {}
         self._open: list[str] = []
 
     def machine(self) -> Rows:
@@ -127,12 +128,7 @@ class Elaboration:
         known = json.dumps([name, given], sort_keys=True, default=str)
         if known in self._known:
             return self._known[known]
-        if name in self._open or len(self._open) >= MAX_DEPTH:
-            what = "holds itself" if name in self._open else f"is more than {MAX_DEPTH} deep"
-            raise self.wrong(
-                path, f"block {' > '.join([*self._open, name])} {what}, expected other blocks within"
-            )
-        self._open.append(name)
+        self._enter(path, name)
         if name in self.spec.blocks:
             block = self.spec.blocks[name]
             for key in given:
@@ -145,6 +141,47 @@ class Elaboration:
         self._open.pop()
         self._known[known] = made
         return made
+
+    def _enter(self, path: Path, name: str) -> None:
+        """Note that the block called ``name`` is being worked out."""
+        if name in self._open or len(self._open) >= MAX_DEPTH:
+            what = "holds itself" if name in self._open else f"is more than {MAX_DEPTH} deep"
+            raise self.wrong(
+                path, f"block {' > '.join([*self._open, name])} {what}, expected other blocks within"
+            )
+        self._open.append(name)
+
+    def _size(self, piece: Piece) -> int:
+        """How many parts one element makes, without making any of a block of the file."""
+        if not piece.block:
+            return 1
+        known = json.dumps([piece.block, piece.keys], sort_keys=True, default=str)
+        if known not in self._sizes:
+            block = self.spec.blocks.get(piece.block)
+            if block is None:
+                self._sizes[known] = len(self.block(piece.path, piece.block, piece.keys).names)
+                return self._sizes[known]
+            self._enter(piece.path, piece.block)
+            params, size = {**block.params, **piece.keys}, int(block.level != "")
+            for name, value in block.parts.items():
+                here = ("blocks", piece.block, "parts", name)
+                size += self._made_by(here, read_use(self, here, value, params))
+            self._open.pop()
+            self._sizes[known] = size
+        return self._sizes[known]
+
+    def _made_by(self, path: Path, use: Use, before: int = 0) -> int:
+        """How many parts an entry makes; refused where there are too many with those ``before``."""
+        sizes = [self._size(piece) if piece is not None else 0 for piece in use.pieces]
+        made = prod(use.sizes) * sizes[0] if len(sizes) == 1 else sum(sizes)
+        self._refuse_crowd(path, before + made, "parts", MAX_PARTS)
+        return made
+
+    def _refuse_crowd(self, path: Path, count: int, what: str, most: int) -> None:
+        try:
+            refuse_crowd(count, what, most)
+        except ValueError as error:
+            raise self.wrong(path, error) from None
 
     def _block(self, path: Path, block: Block, params: Mapping[str, Any]) -> Rows:
         made = Rows(level=block.level)
@@ -190,6 +227,7 @@ class Elaboration:
         self, made: Rows, path: Path, name: str, use: Use, params: Mapping[str, Any], at: tuple[float, float]
     ) -> tuple[float, float]:
         """Add one entry of ``parts``; returns its width and height as drawn."""
+        self._made_by(path, use, len(made.names))
         made_of: dict[int, Rows | Sort] = {
             id(one): self.block(one.path, one.block, one.keys)
             if one.block
@@ -204,8 +242,10 @@ class Elaboration:
         pitch_x, pitch_y = use.pitch or (widest, highest)
         left, top = use.at or at
         places = list(use.places())
-        if len(made.names) + len(places) > MAX_PARTS:
-            raise self.wrong(path, f"makes more than {MAX_PARTS} parts, expected fewer")
+        wired = [made_of[id(piece)] for piece in use.pieces if piece is not None]
+        links = sum(len(one.links) for one in wired if isinstance(one, Rows))
+        links *= len(places) if len(use.pieces) == 1 else 1
+        self._refuse_crowd(path, len(made.links) + links, "links", MAX_LINKS)
         found: list[Element | None] = [None] * prod(use.sizes)
         taken = set(made.names)
         right = bottom = 0
@@ -224,8 +264,6 @@ class Elaboration:
                 found[position] = Element(made.add(text, what, spot), None)
                 if len(place) == 2:
                     made.cells[len(made.names) - 1] = place[1], place[0]
-            if len(made.names) > MAX_PARTS:
-                raise self.wrong(path, f"makes more than {MAX_PARTS} parts, expected fewer")
         array = made.arrays[name] = Array(use.axes, use.sizes, found, use.order)
         for one in made_of.values():
             if isinstance(one, Rows):

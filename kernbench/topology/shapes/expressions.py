@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
+from kernbench.topology.fields import LARGEST
+
 LONGEST = 100
 """Characters of an expression."""
-_LARGEST = 1e18
 _OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -78,8 +79,8 @@ def _value(text: str, node: ast.expr, names: Mapping[str, Any]) -> Any:
 
 
 def _bounded(text: str, found: Any) -> Any:
-    if abs(found) > _LARGEST:
-        raise ValueError(f"'{text}' is too large, expected at most {_LARGEST:g}")
+    if abs(found) > LARGEST:
+        raise ValueError(f"'{text}' is too large, expected at most {LARGEST:g}")
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from kernbench.hints import did_you_mean, shown
 from kernbench.topology.orders import Coordinates, snake
 from kernbench.topology.shapes.model import PATTERNS, Connect
-from kernbench.topology.shapes.references import Chosen, resolve
+from kernbench.topology.shapes.references import Chosen, port_rows, resolve
 from kernbench.topology.shapes.rows import Element, Rows
 
 _FACING = ("mesh", "torus", "ring")
@@ -50,6 +50,30 @@ def joins(statement: Connect, rows: Rows, names: Mapping[str, Any]) -> Iterator[
     if statement.by and given[0] not in _FACING:
         raise ValueError(f"has by with {given[0]}, expected it with {' or '.join(_FACING)}")
     yield from _PATTERNS[given[0]](statement, value, rows, names)
+
+
+def crowd(statement: Connect, rows: Rows, names: Mapping[str, Any]) -> int:
+    """Links that a pattern makes which joins many to many, before any is made; 0 for one that does not."""
+    value = statement.all if statement.all is not None else statement.all_to_all
+    if value is None:
+        return 0
+    known: dict[int, int] = {}  # by block
+
+    def ports(end: Element) -> int:
+        if end.block is None:
+            return 1
+        if id(end.block) not in known:
+            known[id(end.block)] = len(port_rows(end))
+        return known[id(end.block)]
+
+    if statement.all is not None:
+        one, other = (sum(ports(end) for _, end in chosen.ends) for chosen in _chosen(value, rows, names, 2))
+        pairs = one * other
+    else:
+        squares = (sum(map(ports, group)) ** 2 - sum(ports(end) ** 2 for end in group)
+                   for group in _groups(statement, value, rows, names))  # fmt: skip
+        pairs = sum(squares) // 2
+    return pairs if statement.one_way else 2 * pairs
 
 
 def _chosen(value: Any, rows: Rows, names: Mapping[str, Any], count: int = 0) -> list[Chosen]:
@@ -153,13 +177,20 @@ def _faces(chosen: Chosen, at: Coordinates, to: Coordinates) -> tuple[str, bool]
     return chosen.axes[apart[0]], (steps[0] < 0) == (abs(steps[0]) == 1)
 
 
-def _all_to_all(statement: Connect, value: Any, rows: Rows, names: Mapping[str, Any]) -> Iterator[Join]:
+def _groups(
+    statement: Connect, value: Any, rows: Rows, names: Mapping[str, Any]
+) -> Collection[list[Element]]:
+    """What is joined each with each."""
     (chosen,) = _chosen(value, rows, names, 1)
     wanted = _axes(statement, chosen)
     groups: dict[tuple[int, ...], list[Element]] = {}
     for at, end in chosen.ends:
         groups.setdefault(tuple(c for i, c in enumerate(at) if i not in wanted), []).append(end)
-    for group in groups.values():
+    return groups.values()
+
+
+def _all_to_all(statement: Connect, value: Any, rows: Rows, names: Mapping[str, Any]) -> Iterator[Join]:
+    for group in _groups(statement, value, rows, names):
         for a, b in combinations(group, 2):
             yield Join(a, b)
 

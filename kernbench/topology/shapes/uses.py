@@ -15,8 +15,18 @@ if TYPE_CHECKING:
     from kernbench.topology.shapes.elaborate import Elaboration
 
 MAX_PARTS = 2_000_000
+MAX_LINKS = 4_000_000
+"""Parts and links, each way, that a machine may have."""
 HOLE = "."
 """The letter of a place in a map at which there is nothing, where its legend says nothing else of it."""
+
+
+def refuse_crowd(count: int, what: str, most: int) -> None:
+    """``ValueError`` where a machine would have more parts or links than one may."""
+    if count > most:
+        raise ValueError(f"makes {count:,} {what}, expected at most {most:,} in all")
+
+
 _KEYS = ("kind", "block", "shape", "count", "map", "legend", "order", "name", "at", "pitch_mm")
 
 

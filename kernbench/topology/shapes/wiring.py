@@ -17,9 +17,10 @@ from kernbench.topology.fields import LinkPart
 from kernbench.topology.marked_yaml import Path
 from kernbench.topology.problems import from_pydantic
 from kernbench.topology.shapes.model import Connect, Wire
-from kernbench.topology.shapes.patterns import Join, joins
+from kernbench.topology.shapes.patterns import Join, crowd, joins
 from kernbench.topology.shapes.references import port_rows, within
 from kernbench.topology.shapes.rows import Element, Rows
+from kernbench.topology.shapes.uses import MAX_LINKS, refuse_crowd
 
 if TYPE_CHECKING:
     from kernbench.topology.shapes.elaborate import Elaboration
@@ -64,12 +65,16 @@ class Wiring:
         name, wire = self._wire((*path, "wire"), statement.wire)
         figures = self._worked_out((*path, "wire"), name, wire, params)
         there = set(zip(rows.sources, rows.targets, strict=True))
-        for names in self._repeated(path, statement, params):
-            try:
+        repeated = self._repeated(path, statement, params)
+        try:
+            crowds = sum(crowd(statement, rows, names) for names in repeated)
+            refuse_crowd(len(rows.links) + crowds, "links", MAX_LINKS)
+            for names in repeated:
                 for join in joins(statement, rows, names):
+                    refuse_crowd(len(rows.links), "links", MAX_LINKS)
                     self._join(rows, statement, join, name, wire, figures, there)
-            except ValueError as error:
-                raise self._made.wrong(path, error) from None
+        except ValueError as error:
+            raise self._made.wrong(path, error) from None
 
     def _repeated(self, path: Path, statement: Connect, params: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The names of each repetition: parameters and, by ``each``, its counters."""
