@@ -206,12 +206,11 @@ def test_heads_that_packages_cannot_share_are_refused(tmp_path, changes, word):
         kb.run("llama-decoder", "six-sip-torus", device="all", params={"config": str(path)}, trace=False)
 
 
-def test_a_machine_whose_cubes_differ_is_refused():
+def test_a_machine_whose_cubes_differ_uses_the_pes_that_all_have():
     legend = {n: {"block": "compute", "pes": pes} for n, pes in (("C", 4), ("D", 2))}
     die = {"blocks.package.parts.die.map": "C M D  C M C"}
     die["blocks.package.parts.die.legend"] = {**legend, "M": "memory"}
-    with pytest.raises(UsageError, match=r"cubes of 2 and 4 PEs; it takes machines whose cubes are alike"):
-        kb.run("llama-decoder", kb.load_topology("two-kinds", die), trace=False)
+    _right(kb.load_topology("two-kinds", die), "sip:0", {"batch": 1, "kv": 5})
 
 
 def test_more_values_than_memory_has_are_refused_before_they_are_made() -> None:
