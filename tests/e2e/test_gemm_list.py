@@ -41,10 +41,10 @@ def test_one_layer_begins_when_the_last_is_over(listed):
         ("Layer,M,N,K,\na,1,2,3\nb,1,2\n", r"line 3: b,1,2 is not Layer, M, N, K"),
         ("Layer,M,N,K,\na,1,2,3,4:2\n", r"line 2: a,1,2,3,4:2 is not Layer"),
         ("Layer,M,N,K,\na,1,2,x\n", r"line 2: invalid literal .*'x'"),
-        ("Layer, M, N, K, Sparsity,\na,1,2,3,1:4,\n", r"line 1: columns are layer, m, n, k, sparsity;"),
-        ("Layer name, IFMAP Height, IFMAP Width\n", r"line 1: columns are layer name, ifmap height"),
+        ("Layer, M, N, K, Sparsity,\na,1,2,3,1:4,\n", r"line 1: these are not its columns"),
+        ("Layer name, IFMAP Height, IFMAP Width\n", r"line 1: these are not its columns"),
         ("Layer,M,N,K\n", r"lists no products"),
-        ("", r"line 1: columns are none"),
+        ("", r"line 1: these are not its columns"),
     ],
 )
 def test_what_is_not_taken_is_said_with_its_line(listed, text, message):
@@ -53,5 +53,5 @@ def test_what_is_not_taken_is_said_with_its_line(listed, text, message):
 
 
 def test_a_file_that_is_none():
-    with pytest.raises(UsageError, match=r"missing\.csv: No such file"):
+    with pytest.raises(UsageError, match=r"missing\.csv: cannot be read: it does not exist"):
         kb.run("gemm-list", "minimal", params={"file": "missing.csv"}, trace=False)
