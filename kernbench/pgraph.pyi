@@ -6,7 +6,7 @@ from kernbench_graph.model import (
     PropertyGraph as PropertyGraph,
     Value as Value,
 )
-from kernbench_graph.archive.atomic import ScratchFolder as ScratchFolder
+from kernbench_graph.archive.atomic import UNDER_WAY as UNDER_WAY, ScratchFolder as ScratchFolder
 from kernbench_graph.archive.atomic import lasting_folder as lasting_folder
 from kernbench_graph.archive.atomic import lasting_folders as lasting_folders
 from kernbench_graph.archive.atomic import replace_file as replace_file

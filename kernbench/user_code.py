@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 import sysconfig
 import traceback
 from collections.abc import Callable
@@ -84,6 +85,16 @@ def raised_at(error: BaseException, *, only_users: bool = False) -> str:
             if mine(filename):
                 return f"{Path(filename).name}:{line}"
     return ""
+
+
+def defined_at(of: type, name: str) -> str:
+    """``file.py:12`` where a user's class defines the method ``name``, else its file; ``""`` for others."""
+    file = str(getattr(sys.modules.get(of.__module__), "__file__", None) or "")
+    if not file or not is_users(file):
+        return ""
+    code = getattr(getattr(of, name, None), "__code__", None)
+    here = code is not None and code.co_filename == file
+    return f"{_basename(file)}:{code.co_firstlineno}" if here and code is not None else _basename(file)
 
 
 LINES: dict[int, tuple[CodeType, dict[int, str]]] = {}

@@ -16,14 +16,21 @@ from pathlib import Path
 
 from kernbench.api.stores import folder_of
 from kernbench.input_files import read_text
-from kernbench.pgraph import GraphStore, RunNotFoundError, lasting_folder, lasting_folders, replace_file
+from kernbench.pgraph import (
+    UNDER_WAY,
+    GraphStore,
+    RunNotFoundError,
+    lasting_folder,
+    lasting_folders,
+    replace_file,
+)
 from kernbench.report.progress import line
 from kernbench.run_options import Progress, Work, WorkProgress, tell
 
 FIRST_S = 1.0
 """Work shorter than this writes nothing."""
 _EVERY_S = 0.5
-_PLACE, _FILE = "under-way", "progress.json"
+_FILE = "progress.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +56,7 @@ def under_way(store: GraphStore) -> Going:
     if folder is None:
         return Going()
     found = []
-    for one in lasting_folders(folder / _PLACE):
+    for one in lasting_folders(folder / UNDER_WAY):
         with suppress(OSError, ValueError, TypeError):  # it has just begun, or just ended
             found.append(OngoingWork(**json.loads(read_text(one / _FILE))))
     try:
@@ -78,7 +85,7 @@ class UnderWay:
         said = OngoingWork(self._name, text(now - self._began), self._started_at)
         try:
             if self._own is None:
-                self._own = self._open.enter_context(lasting_folder(self._folder / _PLACE))
+                self._own = self._open.enter_context(lasting_folder(self._folder / UNDER_WAY))
             replace_file(self._own / _FILE, json.dumps(asdict(said)).encode(), durable=False)
         except OSError:  # a full disk, which the run itself will say at its end
             self._folder = None

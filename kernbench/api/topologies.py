@@ -169,9 +169,9 @@ def _made_in(file: str, topo: Mapping[str, object]) -> tuple[TopologySpec, dict[
         given = {key: load_value(v) if isinstance(v, str) else v for key, v in topo.items() if key in known}
         try:
             make = run_user(partial(make, **given))
-        except ConfigError:
+        except (ConfigError, KeyboardInterrupt):
             raise
-        except Exception as error:
+        except BaseException as error:
             at = raised_at(error) or file
             raise UsageError(f"topology file '{file}': topology() {raised(error)} ({at})") from error
     if not isinstance(make, Made):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from math import fsum
 
 from kernbench.analysis.zero_load import Prediction, ZeroLoadHop, ZeroLoadModel
+from kernbench.machine.blame import blamed
 from kernbench.machine.kept import give_back, machine_for
 from kernbench.machine.machine import Machine
 from kernbench.pgraph import PropertyGraph
@@ -111,7 +112,8 @@ class ProbeBench:
                     before += machine.clock.events
                     give_back(machine)
                     machine, watch = self._machine(case)
-                by_size[nbytes] = self._transfer(machine, watch, case, nbytes)
+                with blamed(machine):
+                    by_size[nbytes] = self._transfer(machine, watch, case, nbytes)
                 done += nbytes
                 simulated_ns += by_size[nbytes].actual_ns
                 if progress is not None:

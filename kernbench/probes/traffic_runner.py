@@ -9,6 +9,7 @@ from math import fsum
 from typing import Any
 
 from kernbench.errors import AddressError, ConfigError, RoutingError, UsageError
+from kernbench.machine.blame import blamed
 from kernbench.machine.kept import machine_for
 from kernbench.machine.machine import Machine
 from kernbench.machine.transfers import Transfer, address_of, endpoint
@@ -151,7 +152,7 @@ def run_traffic(
         machine.wait(*(transfer for one in transfers for transfer in one))
         return transfers, reached
 
-    with paced_collector(machine.clock):
+    with blamed(machine), paced_collector(machine.clock):
         transfers, reached = run_user(program)  # components may be users'
     return TrafficOutcome(
         tuple(flows), tuple(map(tuple, transfers)), reached, float(machine.clock.now), machine, ops.log

@@ -5,11 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from traceback import walk_tb
 from typing import Any, Literal, Protocol
 
 from kernbench.address import address_bits
-from kernbench.components.base import Component
 from kernbench.errors import (
     AllocationError,
     BenchError,
@@ -26,6 +24,7 @@ from kernbench.errors import (
 )
 from kernbench.host_memory import lacks, needed
 from kernbench.kernels import Choices
+from kernbench.machine.blame import fault_of_part
 from kernbench.machine.kept import machine_for
 from kernbench.machine.machine import Machine
 from kernbench.pgraph import PropertyGraph
@@ -43,7 +42,7 @@ from kernbench.runtime.process import paced_collector
 from kernbench.runtime.spawn import SpawnException
 from kernbench.sim.instrument import Instrument
 from kernbench.time_limit import TimeLimit, interruptible, limited
-from kernbench.user_code import is_users, raised, raised_at
+from kernbench.user_code import raised, raised_at
 from kernbench.user_greenlets import run_user
 from kernbench.user_modules import unmoved
 
@@ -282,32 +281,18 @@ def _error_of(bench: str, failure: BaseException, machine: Machine) -> KernBench
     """The error of a run that ``failure`` ended: itself, or that of the users' code which raised it."""
     if isinstance(failure, KernBenchError):
         return failure
-    error = _of_user_code(bench, failure, machine)
+    error = fault_of_part(failure, machine) or _of_bench(bench, failure)
     error.__cause__ = failure
     return error
 
 
-def _of_user_code(bench: str, failure: BaseException, machine: Machine) -> KernBenchError:
-    """The error of the instrument or component that raised ``failure``, or of the bench."""
+def _of_bench(bench: str, failure: BaseException) -> KernBenchError:
     line = raised_at(failure)
     at = f" ({line})" if line else ""
-    frames = [frame for frame, _ in walk_tb(failure.__traceback__)]
-    # Code of the user's that a component calls, such as an instrument, is not the component's.
-    last = max((n for n, one in enumerate(frames) if is_users(one.f_code.co_filename)), default=0)
-    inside = [one.f_locals.get("self") for one in frames[last:]]
-    what = raised(failure)
-    now = f"{machine.clock.now:.3f} ns"
-    if frames and isinstance(inside[0], Instrument):
-        return UsageError(f"instrument {type(inside[0]).__name__} {what} at {now}{at}")
-    component = next((one for one in reversed(inside) if isinstance(one, Component)), None)
-    if component is None and isinstance(failure, MemoryError):
+    if isinstance(failure, MemoryError):
         return AllocationError(f"bench '{bench}': {lacks(needed(failure))}{at}")
-    if component is None:
-        remedy = "" if isinstance(failure, Exception) else "; return from run(torch) instead"
-        return BenchError(f"bench '{bench}' {raised(failure)}{remedy}{at}")
-    return ComponentError(
-        f"component '{component.resource}' ({type(component).__name__}) {what} at {now}{at}"
-    )
+    remedy = "" if isinstance(failure, Exception) else "; return from run(torch) instead"
+    return BenchError(f"bench '{bench}' {raised(failure)}{remedy}{at}")
 
 
 def error_code(error: BaseException) -> str:

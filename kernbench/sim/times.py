@@ -8,6 +8,7 @@ would go on in disorder.
 from __future__ import annotations
 
 from kernbench.errors import ComponentError
+from kernbench.user_code import defined_at
 
 
 def untimely(time: float, now: float) -> ValueError:
@@ -20,6 +21,8 @@ def untimely(time: float, now: float) -> ValueError:
 def wrong_answer(component: object, method: str, time: float, least: float = 0.0) -> ComponentError:
     """The error for a component whose ``method``, or attribute of that name, gives ``time``, ns."""
     named = f"component '{getattr(component, 'resource', '')}' ({type(component).__name__})"
+    line = defined_at(type(component), method)
     return ComponentError(
         f"{named}: {method} is {time:g} ns, expected a finite time of at least {least:g} ns"
+        f"{f' ({line})' if line else ''}"
     )

@@ -11,9 +11,11 @@ from typing import Any
 
 from kernbench.api.stores import Store, borrowed, keeper
 from kernbench.bounds import check_number
+from kernbench.errors import BenchError, KernBenchError
 from kernbench.report.progress import PieceProgress
 from kernbench.sweeps.evaluation_gate import baselines, compare_runs
 from kernbench.sweeps.evaluator import Evaluated, Evaluator
+from kernbench.user_code import raised, raised_at
 from kernbench.user_greenlets import run_user
 from kernbench.user_modules import unmoved
 from kernbench.version import __version__
@@ -90,7 +92,13 @@ def evaluate(
         )
         folder.mkdir(parents=True, exist_ok=True)
         with unmoved():
-            run_user(lambda: spec.run(work))
+            try:
+                run_user(lambda: spec.run(work))
+            except (KernBenchError, KeyboardInterrupt):
+                raise
+            except BaseException as error:
+                at = f" ({line})" if (line := raised_at(error)) else ""
+                raise BenchError(f"evaluation '{spec.name}' {raised(error)}{at}") from error
         result = work.result
         if before is not None:
             result.moved = compare_runs(work.runs, before, threshold)

@@ -214,7 +214,7 @@ def test_the_import_of_a_file_takes_the_limit(cli: Cli, workdir: Path, what: str
 
 USING = {
     "evaluate it.py": "from kernbench.evaluations import evaluation\n"
-    "@evaluation(name='it', description='Goes on.')\ndef run(work):\n    spin()\n",
+    "@evaluation(name='goes-on', description='Goes on.')\ndef run(work):\n    spin()\n",
     "topology check it.py": "def topology():\n    spin()\n",
     "probe --topology minimal --components parts.yaml": "from kernbench.components.transit import Transit\n"
     "class Router(Transit):\n    def service_ns(self, *_):\n        spin()\n",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -52,13 +53,14 @@ def test_a_moment_tells_nobody_and_what_takes_longer_tells_until_its_end(
 
 
 @pytest.mark.usefixtures("workdir")
-def test_nothing_is_shown_of_a_process_that_was_killed() -> None:
+@pytest.mark.parametrize("asked", [names, kb.runs])
+def test_nothing_is_shown_of_a_process_that_was_killed(asked: Callable[[str], list[object]]) -> None:
     with Process([sys.executable, "-c", KILLED], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "told\n"
         assert names("store") == ["run endless"]
         process.send_signal(signal.SIGKILL)
-    assert names("store") == []
+    assert asked("store") == []
     assert not list(Path("store/under-way").iterdir())
 
 

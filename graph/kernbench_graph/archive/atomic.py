@@ -28,6 +28,8 @@ except ImportError:  # a platform without flock: age alone decides
 _WINDOWS = os.name == "nt"
 _PREFIX = ".tmp-"
 _SCRATCH = "kernbench-scratch-"
+UNDER_WAY = "under-way"
+"""Folder of a store with a :func:`lasting_folder` of each process that works into it."""
 _GRACE_S = 3600.0
 """On a file system without flock, a folder counts as left behind after this time without a change."""
 

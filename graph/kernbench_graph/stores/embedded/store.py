@@ -19,6 +19,7 @@ from typing import Any
 from kernbench_graph.added import InFolder
 from kernbench_graph.archive import record as archive
 from kernbench_graph.archive.atomic import (
+    UNDER_WAY,
     alone,
     clean_leftovers,
     clean_scratch,
@@ -58,7 +59,8 @@ class EmbeddedStore(LocalStore):
         self._added = path / "added"
         self._cached_in = path / "cache"
         clean_scratch()
-        for folder in (self._runs, self._topologies, self._worked_out, self._added, self._cached_in):
+        kept = (self._runs, self._topologies, self._worked_out, self._added, self._cached_in)
+        for folder in (*kept, path / UNDER_WAY):
             clean_leftovers(folder)
         self._order = RunOrder(self._runs, path / "cache" / "order.json")
         self._seen: dict[str, tuple[int, int, Kept]] = {}
