@@ -41,7 +41,10 @@ def check(run: kb.Run) -> CriticalPath:
     path = run.critical_path("run")
     ends = [
         (run.sim_ns, path),
-        *((launch["latency_ns"], run.critical_path(n)) for n, launch in enumerate(run.launches)),
+        *(
+            (launch["t_done"] - launch["t_start"], run.critical_path(n))
+            for n, launch in enumerate(run.launches)
+        ),
     ]
     for total, found in ends:
         assert all(step.ns > 0 for step in found.steps)
