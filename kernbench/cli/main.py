@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         keeps = not kept and next((arg for arg in args if not arg.startswith("-")), "") in ("run", "traffic")
         stood = f" {stop}" if str(stop) else ""
         return _report(f"interrupted{stood}{'; nothing was saved' if keeps else ''}", INTERRUPTED)
-    except (Exception, GeneratorExit, SystemExit) as error:
+    except (Exception, GeneratorExit) as error:
         from kernbench.errors import ConfigError, DeadlockError
 
         if debug:
