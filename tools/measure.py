@@ -23,8 +23,9 @@ from pathlib import Path
 
 import kernbench as kb
 from kernbench.benches import list_all
+from kernbench.data_files import shipped_topologies
 from kernbench.sim.clock import Clock
-from kernbench.topology import compile_topology, load, shipped
+from kernbench.topology import compile_topology, load
 from tools.measured_rows import lacking, with_rows
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "measured.md"
@@ -145,7 +146,7 @@ def question_rows(store: Path, only: Collection[str] = ()) -> Iterator[str]:
 
 
 def topology_rows() -> Iterator[str]:
-    for name in shipped():
+    for name in shipped_topologies():
         times = []
         for _ in range(REPEATS):
             begun = time.perf_counter()

@@ -74,7 +74,9 @@ def test_what_was_added_is_seen_by_texts_that_name_it_alone(store: GraphStore) -
 
 def test_what_is_not_in_the_run_cannot_be_referred_to(store: GraphStore) -> None:
     store.keep(*sample(id="a"))
-    with pytest.raises(ArchiveError, match=r"Mark\.component refers to 'r9', which is not in the record"):
+    with pytest.raises(
+        ArchiveError, match=r"Mark\.component refers to 'r9' in row 0, which is not in the record"
+    ):
         store.add("a", "annotation x", note("x", {"r9": 1.0}))
     with pytest.raises(ArchiveError, match="'Hop' cannot be added"):
         store.add("a", "x", {"Hop": sample()[0].tables["Hop"]})

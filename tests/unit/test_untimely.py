@@ -114,5 +114,7 @@ def test_the_queue_takes_finite_times_from_now_on(put: Callable[..., None], time
 def test_attributes_of_a_part_are_finite(tmp_path: Path) -> None:
     file = tmp_path / "t.yaml"
     file.write_text("schema_version: 1\nname: t\ncube: {router: {attributes: {x: .nan}}}\n", encoding="utf-8")
-    with pytest.raises(ConfigError, match="'x' set to nan, expected a finite number"):
+    with pytest.raises(
+        ConfigError, match=r"t\.yaml:3: cube\.router\.attributes\.x: is nan, expected a finite number"
+    ):
         kb.load_topology(file)
