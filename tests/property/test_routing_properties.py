@@ -37,7 +37,7 @@ def overrides(draw: st.DrawFn) -> dict[str, object]:
     channels = pes * draw(st.sampled_from([1, 2, 8, 16]))
     width, height = draw(st.floats(4, 30)), draw(st.floats(30, 60))
     sides = draw(st.lists(st.sampled_from("NSEW"), min_size=1, max_size=2, unique=True))
-    # In micrometers: a file may not have positions of 1e-180 mm, which floats between 0 and 30 are now and then.
+    # Whole micrometers: floats from 0 to 30 are 1e-180 now and then, which a file may not have.
     x, y = (st.integers(0, int(size * 1000)).map(lambda um: um / 1000) for size in (width, height))
     at = st.fixed_dictionaries({"x": x, "y": y})
     return {
