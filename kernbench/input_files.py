@@ -24,7 +24,7 @@ def input_text(
 
     Raises:
         ConfigError: It is not a regular file of at most ``most`` bytes of UTF-8 text.
-        KernBenchError: There is no such file; the error is a ``missing``.
+        KernBenchError: The file does not exist; ``missing`` is the class that is raised.
     """
     try:
         return read_text(Path(path), most)

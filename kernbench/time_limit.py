@@ -49,7 +49,7 @@ _innermost = _Innermost()
 class TimeLimit:
     """Watches what is done within :meth:`watched`. ``mark`` has a run end at its next event; None: no run.
 
-    Limits may lie within each other. ``passed``: the ``seconds`` are over, some of which were spent before.
+    Limits nest. ``passed``: the ``seconds`` are over; ``spent_s`` of them had passed before it began.
     """
 
     def __init__(

@@ -76,8 +76,8 @@ def _is_users_file(filename: str) -> bool:
 def raised_at(error: BaseException, *, only_users: bool = False) -> str:
     """``file.py:12``, the innermost line of the user's own code that ``error`` passed through; else ``""``.
 
-    Unless ``only_users``, code of an installed package counts where there is no other, and so does generated
-    code, such as the ``__init__`` of a dataclass.
+    Without ``only_users``, code of an installed package counts if there is no other; so does generated code,
+    such as the ``__init__`` of a dataclass.
     """
     frames = [(f.filename, f.lineno) for f in traceback.extract_tb(error.__traceback__)]
     for mine in (_is_users_file, is_users, lambda filename: not is_ours(filename))[: 1 if only_users else 3]:

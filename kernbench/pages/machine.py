@@ -78,8 +78,8 @@ def machine_use(
     """Utilisation of a view's wires and boxes, 0 to 1, in a window and in :data:`BINS` intervals of it.
 
     Gives ``window ns edges whole frames busiest places``: ``edges`` are ns of simulated time, ``whole`` a
-    share by id, ``frames`` a list of shares by id; what was idle is in neither. Of each
-    wire and box its busiest member counts (:mod:`~kernbench.analysis.block_use`), in every frame anew.
+    share by id, ``frames`` a list of shares by id; idle parts are in neither. The share of a wire or box is
+    that of its busiest member (:mod:`~kernbench.analysis.block_use`), which may differ from frame to frame.
     ``busiest`` has ``[name, share]`` of the busiest members by id, ``places`` where a percentage finds room.
     """
     drawn = VIEWS[view](graph, of)

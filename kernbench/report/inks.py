@@ -17,7 +17,7 @@ _ELSE = LINK_KINDS["router_mesh"]
 
 @dataclass(frozen=True, slots=True)
 class Ink:
-    """Colour and thickness (points) of a line, and what it is called."""
+    """Colour and thickness (points) of a line, and its name in the legend."""
 
     text: str
     colour: str

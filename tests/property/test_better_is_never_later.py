@@ -48,7 +48,7 @@ class Drawn:
 def machine(
     system: dict[str, Any], wires: dict[str, Any], pe: dict[str, Any], **parts: Any
 ) -> dict[str, Any]:
-    """Two dies, each with three routers, two PEs, two slices and an SRAM, of which ``parts`` say more."""
+    """Two dies, each with three routers, two PEs, two slices and an SRAM; ``parts`` sets their figures."""
     slice_ = {"kind": "hbm_ctrl", "count": 2, "n_channels": 1, "channel_gbs": 8.0, "slice_bytes": "1 MiB"}
     die = {
         "level": "chiplet",
