@@ -173,13 +173,14 @@ class DmaEngines:
         """Memories, with the channel routers that lead to them, that transfers have been checked for."""
         self._reading = EngineGroup(f"{owner.resource}#read", reading, outstanding)
         self._writing = EngineGroup(f"{owner.resource}#write", writing, outstanding)
+        self.fed = -1
+        """The transaction whose data the owner's memory fed last; -1 before the first."""
 
     def reset(self) -> None:
         """See :meth:`Server.reset`."""
         self._reading.reset()
         self._writing.reset()
         self.fed = -1
-        """The transaction whose data the owner's memory fed last; -1 before the first."""
 
     def check(self, address: int, nbytes: int) -> None:
         """Refuse a transfer of ``nbytes`` at ``address`` that cannot be carried out.

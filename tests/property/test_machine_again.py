@@ -190,7 +190,6 @@ def test_every_attribute_is_as_it_was(overrides: Any, run: Any) -> None:
 
 
 @pytest.mark.skipif(state != "used", reason="it runs by itself")
-@pytest.mark.slow
 def test_attributes_in_plain_python() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-k",
