@@ -143,3 +143,18 @@ def test_numbers_of_a_manifest_that_no_column_holds(
         sum(read_all(store))
     assert main(["show", "a", "--store", str(store)]) == 1
     assert "manifest.json: property" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", "1", "[" * 100_000])
+@pytest.mark.parametrize(
+    ("record", "name", "column"), [("topology", "Component", "attributes"), ("run", "Reading", "columns")]
+)
+def test_properties_that_are_not_a_json_object_are_refused_with_file_and_row(
+    kept: Path, tmp_path: Path, record: Record, name: str, column: str, text: str
+) -> None:
+    store, table = shutil.copytree(kept, tmp_path / "store"), SCHEMA.table(name)
+    change(folder_of(store, record), record, table, table.column(column), 0, text)
+    with pytest.raises(
+        ArchiveError, match=rf"{name}\.parquet: {name}\.{column} in row 0 is not the JSON of an"
+    ):
+        sum(read_all(store))

@@ -9,8 +9,10 @@ without it.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from itertools import filterfalse
 from typing import Any
 
 import pyarrow as pa
@@ -178,7 +180,7 @@ def check_references(
 
 
 def check_values(name: str, data: pa.Table, what: str, remedy: str) -> None:
-    """A table as it was read is as one that is written: text, no empty values, numbers, no id twice."""
+    """A table as read is like one that is written: text, no empty value, numbers, objects, no id twice."""
     try:
         data.validate(full=True)
     except pa.ArrowException as error:
@@ -192,6 +194,17 @@ def check_values(name: str, data: pa.Table, what: str, remedy: str) -> None:
     key = SCHEMA.table(name).key
     if key and not _are_distinct(data[key]):
         raise ArchiveError(f"{what}: {name}.{key} has an id twice; {remedy}")
+    for own in (label.own for label in SCHEMA.labels if label.name == name and label.own):
+        if (found := next(filterfalse(_is_object, dict.fromkeys(_values(data[own]))), None)) is not None:
+            row = _row_of(data[own], found)
+            raise ArchiveError(f"{what}: {name}.{own} in row {row} is not the JSON of an object; {remedy}")
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _row_of(values: pa.ChunkedArray, wanted: Any) -> int:
