@@ -29,7 +29,7 @@ def beside_formula(graph: PropertyGraph, case: Case, nbytes: int, ours_ns: float
     distance = fsum(float(of["distance_mm"]) for of in links) * float(graph.properties["ns_per_mm"])
     drain = nbytes / min(float(of["bw_gbs"]) for of in links)
     formula = overheads + distance + drain
-    spent = case.predict(ZeroLoadModel(graph), nbytes).end.breakdown()
+    spent = case.predict(ZeroLoadModel(graph), nbytes).breakdown()
     row = {
         "ours_ns": ours_ns,
         "formula_ns": formula,

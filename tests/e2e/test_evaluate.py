@@ -266,7 +266,7 @@ def test_ccl_on_every_grid_and_memory(cli: Cli, machine: Path) -> None:
     for row in (*rows, *found["tables"]["buffer_kinds"]):
         run = kb.open_run(row["run_id"])
         assert row["verified"] is run.verified is True
-        assert row["latency_ns"] == max(launch["pe_ns"] for launch in run.launches)
+        assert row["latency_ns"] == pytest.approx(max(launch["pe_ns"] for launch in run.launches), abs=1e-9)
         assert len(run.launches) == 6
     kinds = {row["buffer_kind"]: row["latency_ns"] for row in found["tables"]["buffer_kinds"]}
     assert kinds["tcm"] < min(kinds["sram"], kinds["hbm"])
@@ -291,8 +291,8 @@ def test_llama_has_tokens_a_second_beside_the_roof(
         run = kb.open_run(row["run_id"])
         assert run.verified is None
         ns = max(one["t_done"] for one in run.launches) - min(one["t_start"] for one in run.launches)
-        assert ns >= run.latency_ns
-        assert row["layer_us"] == ns / 1e3
+        assert ns >= run.kernels_ns
+        assert row["layer_us"] == pytest.approx(ns / 1e3, rel=1e-9)
         tokens = 3 if row["phase"] == "decode" else 8
         assert row["tokens_s"] == pytest.approx(tokens * 1e9 / (5 * ns))
         assert row["tokens_s"] < row["roof_tokens_s"]
@@ -343,8 +343,9 @@ def test_gqa_counts_panels(cli: Cli, machine: Path) -> None:
             assert row["latency_ns"] == one[panel]["latency_ns"]
             assert row["run_id"] == one[panel]["run_id"]
         else:  # heads on the same cubes queue for what a prefill sends; messages of a decode hardly meet
-            assert row["latency_ns"] > one[panel]["latency_ns"]
-            assert (row["latency_ns"] > 1.1 * one[panel]["latency_ns"]) == (panel == "multi-user prefill")
+            more, few = kb.open_run(row["run_id"]), kb.open_run(one[panel]["run_id"])
+            assert row["latency_ns"] > one[panel]["latency_ns"]  # with the launch messages of more heads
+            assert (more.kernels_ns > 1.1 * few.kernels_ns) == (panel == "multi-user prefill")
     images = [Path(file).stem for file in found["files"] if file.endswith(".png")]
     assert images[-3:] == ["panels", "scaling", "kv-heads"]
 

@@ -128,7 +128,7 @@ def test_the_page_about_collectives_has_the_times_of_its_commands() -> None:
         graph = kb.load_topology(None, {"system.sips": 6, "system.inter_sip": grids[pattern + size]})
         for root, time in zip((-1, 0, 15), times, strict=True):
             run = kb.run("ccl-allreduce", graph, params={"elements": 256, "root": root}, trace=False)
-            assert f"{run.latency_ns:,.0f}" == time
+            assert f"{run.kernels_ns:,.0f}" == time
 
 
 @pytest.mark.slow
@@ -142,7 +142,7 @@ def test_the_page_of_records_has_the_sum_over_six_packages() -> None:
         graph = kb.load_topology(topology, changes)
         for root, time in zip((-1, 0, 15), times, strict=True):
             run = kb.run("ccl-allreduce", graph, params={"elements": 49152, "root": root}, trace=False)
-            assert f"{run.latency_ns / 1000:.1f}" == time
+            assert f"{run.kernels_ns / 1000:.1f}" == time
 
 
 @pytest.mark.slow

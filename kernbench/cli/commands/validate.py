@@ -22,8 +22,8 @@ _COLUMNS = ("row", "reference", "measured", "unit", "difference", "limit", "basi
     examples=[
         "kernbench validate gemm",
         "kernbench validate gemm --format json",
-        "kernbench validate gemm --plot gemm.png",
-        "kernbench validate h100 --short --strict",
+        "kernbench validate gemm --plot gemm.png --strict",
+        "kernbench validate h100 --short",
         "kernbench validate --list",
     ],
 )
