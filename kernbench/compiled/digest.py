@@ -22,7 +22,7 @@ COMPONENTS = (
     "base", "access", "dma", "memory", "sram", "hbm", "dram_timing", "dram_state", "dram_window",
     "dram_commands", "dram_channel", "dram_bus", "dram_request", "hbm_dram", "hbm_cached", "transit",
     "pe_tcm", "pe_component", "pe_compute", "pe_fetch_store", "pe_dma", "pe_scheduler", "pe_ipcq",
-    "pe_cpu",
+    "pe_cpu", "launch_stamp",
 )  # fmt: skip
 """Modules of ``kernbench.components`` that are."""
 
@@ -34,15 +34,6 @@ KERNELS = ("handles", "scratch", "issue", "thread")
 
 FOLLOWED = ("dependencies", "recorder")
 """Modules of ``kernbench.replay`` that are: what is found of each operation as it ends."""
-
-CHECKED = (
-    "kernels.arguments", "kernels.blocks", "kernels.loadstore", "kernels.views", "kernels.queue_calls",
-    "kernels.composite", "program.queues", "program.commands", "replay.dataplane", "replay.races",
-    "replay.memory_store", "machine.launch_times", "components.pe_translator", "components.queue_channel",
-    "components.queue_receiver", "components.queue_sender", "components.queue_ring", "replay.late_reads",
-    "replay.semantics", "topology.places", "components.launch_stamp", "kernels.pointer",
-)  # fmt: skip
-"""Modules that are compiled without types, as their first line says: with all checks that Python makes."""
 
 MODULES = {
     "kernbench.routing.containers": "pyx",
@@ -59,7 +50,6 @@ MODULES = {
     **{f"kernbench.address.{name}": "py" for name in ADDRESSES},
     **{f"kernbench.kernels.{name}": "py" for name in KERNELS},
     **{f"kernbench.replay.{name}": "py" for name in FOLLOWED},
-    **{f"kernbench.{name}": "py" for name in CHECKED},
 }
 """The compiled modules, each after those whose types it uses, with the ending of what it is compiled from."""
 

@@ -1,4 +1,3 @@
-# cython: boundscheck=True, wraparound=True, cdivision=False
 """Address translation of a PE: one interface, one class for each address model."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# cython: boundscheck=True, wraparound=True, cdivision=False
 """PE_DMA's third channel: tokens and credits of queues over the fabric, slots in memory (ADR-0025, 0041).
 
 Tokens and credits are one-way messages from PE_DMA to PE_DMA. They leave in the order in which PE_IPCQ

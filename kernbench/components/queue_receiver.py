@@ -1,4 +1,3 @@
-# cython: boundscheck=True, wraparound=True, cdivision=False
 """The receiving half of PE_IPCQ: which receive gets a message, reading its slots, and credits for them."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# cython: boundscheck=True, wraparound=True, cdivision=False
 """Both ends of a queue as plain state: what is sent, arrived, read and free. No time, no messages.
 
 Tokens are numbered from 0. The sender keeps ``sent`` and ``freed``; their difference is what it takes for

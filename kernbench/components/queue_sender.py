@@ -1,4 +1,3 @@
-# cython: boundscheck=True, wraparound=True, cdivision=False
 """The sending half of PE_IPCQ: slots for the parts of a message, their bytes, and tokens in order."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# cython: boundscheck=True, wraparound=True, cdivision=False
 """Validation of arguments of ``tl`` calls: each check returns the clean value or names the argument."""
 
 from __future__ import annotations

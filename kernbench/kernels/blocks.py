@@ -1,4 +1,3 @@
-# cython: boundscheck=True, wraparound=True, cdivision=False
 """Block pointers, and from blocks in memory to runs of bytes: strides, bounds, masks."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# cython: boundscheck=True, wraparound=True, cdivision=False
 """``tl`` calls for asynchronous tiled pipelines: composite and wait."""
 
 from __future__ import annotations

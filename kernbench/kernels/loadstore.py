@@ -1,4 +1,3 @@
-# cython: boundscheck=True, wraparound=True, cdivision=False
 """``tl`` calls that move data between memory and the PE: load, store, ref, block pointers."""
 
 from __future__ import annotations

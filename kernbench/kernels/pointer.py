@@ -1,4 +1,3 @@
-# cython: boundscheck=True, wraparound=True, cdivision=False
 """Tensor arguments: as the runtime passes them, and the pointers that the kernel on each PE gets."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# cython: boundscheck=True, wraparound=True, cdivision=False
 """``tl`` calls for the queues to neighbouring PEs: send, recv, recv_async, recv_no_consume."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# cython: boundscheck=True, wraparound=True, cdivision=False
 """``tl`` calls that make handles without an engine and without time: constants and views of a handle."""
 
 from __future__ import annotations

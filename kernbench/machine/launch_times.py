@@ -1,4 +1,3 @@
-# cython: boundscheck=True, wraparound=True, cdivision=False
 """Where the time of each PE goes in a launch: DMA, compute, and waiting for either."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# cython: boundscheck=True, wraparound=True, cdivision=False
 """Commands that a kernel hands to its PE: one ``tl`` call is one command.
 
 The kernel side (``tl``) fills in everything that the hardware needs to know: addresses, bytes, shapes

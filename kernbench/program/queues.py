@@ -1,4 +1,3 @@
-# cython: boundscheck=True, wraparound=True, cdivision=False
 """Queues between PEs: rings as the host configures them, messages, and the commands of kernels (ADR-0025).
 
 A PE has one receive ring of equal slots for each direction. A message of ``nbytes`` bytes goes as

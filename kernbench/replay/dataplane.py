@@ -1,4 +1,3 @@
-# cython: boundscheck=True, wraparound=True, cdivision=False
 """The data of a run: contents of memories and handles while time is simulated, and after replay.
 
 Pass 1 follows every operation as it is reported. Data that were only moved have concrete values, computed

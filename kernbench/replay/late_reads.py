@@ -1,4 +1,3 @@
-# cython: boundscheck=True, wraparound=True, cdivision=False
 """Reads of many runs, which nobody asks for before somebody writes near them.
 
 A block of 128 rows would cut a map of bytes into 128 pieces, and most of what kernels read is never written.

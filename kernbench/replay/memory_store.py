@@ -1,4 +1,3 @@
-# cython: boundscheck=True, wraparound=True, cdivision=False
 """The contents of all memories of the machine, byte-addressable and sparse.
 
 Arrays in the store never change: a write puts a new array over a range and the extents that it covers

@@ -1,4 +1,3 @@
-# cython: boundscheck=True, wraparound=True, cdivision=False
 """The meaning of every operation in numpy: the value of ``op.output`` from the values of ``op.inputs``.
 
 Pure functions, no memory and no time. f16 and bf16 are computed in f32 and rounded once at the end;

@@ -1,4 +1,3 @@
-# cython: boundscheck=True, wraparound=True, cdivision=False
 """Which part of a machine is at which place: names are the file's own, places are properties."""
 
 from __future__ import annotations
