@@ -27,6 +27,8 @@
 unexport PYTHONDONTWRITEBYTECODE
 # Threads of a process share one heap of glibc's: hundreds of databases reuse what those before have freed.
 export MALLOC_ARENA_MAX := 1
+# Python keeps byte code of what is imported; pip need not make it of all that is installed.
+export PIP_COMPILE := 0
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -40,8 +42,8 @@ PLAIN := $(VENV)/.installed
 DEV := $(VENV)/.installed-dev
 # compiled when KernBench is installed
 CORE := hatch_build.py $(wildcard kernbench/*/*.pyx kernbench/*/*.pxd) kernbench/compiled/digest.py
-INSTALL = @echo 'Installing KernBench into $(VENV): packages are downloaded, then the engine is compiled, a minute on two processors ...'; \
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable
+INSTALL = @echo 'Installing KernBench into $(VENV): downloading packages, then compiling the engine; about a minute on two processors ...'; \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 SAY := $(BIN)/python -c 'from kernbench.compiled import state; print("compiled engine:", state)'
 # What the engine computes, and what is kept of it.
 PURE := tests/golden tests/exact/test_fabric.py tests/exact/test_reference_agreement.py tests/unit/test_sim_server.py
