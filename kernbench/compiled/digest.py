@@ -32,7 +32,7 @@ ADDRESSES = ("extent_map", "page_table", "requests", "address_map")
 KERNELS = ("handles", "scratch", "issue", "thread")
 """Modules of ``kernbench.kernels`` that are: what each ``tl`` call passes."""
 
-FOLLOWED = ("dependencies", "recorder")
+FOLLOWED = ("dependencies", "recorder", "races")
 """Modules of ``kernbench.replay`` that are: what is found of each operation as it ends."""
 
 MODULES = {

@@ -1,3 +1,4 @@
+# cython: boundscheck=True, wraparound=True, cdivision=False
 """Accesses without order: two PEs touch the same bytes, one of them writes, and nothing says who comes first.
 
 Every run of a kernel on a PE is a thread with a vector clock. It advances with each operation. A message
