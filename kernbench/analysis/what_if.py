@@ -34,7 +34,7 @@ from kernbench.analysis.what_if_bounds import Bounds
 from kernbench.analysis.zero_load import ZeroLoadModel
 from kernbench.kinds import component_kind
 from kernbench.pgraph import Edge, Node, PropertyGraph
-from kernbench.topology.overrides import AND, FREE, KIND, matching, multiply
+from kernbench.topology.overrides import AND, FREE, KIND, Speeds, multiply
 
 TWICE = 2.0
 _SMALLEST_NS = 1e-9
@@ -142,8 +142,8 @@ class PathEstimator:
         }
         return sorted(found)
 
-    def estimate(self, factors: Mapping[str, float]) -> Estimate:
-        """The estimate with the parts in ``factors`` so many times as fast."""
+    def estimate(self, factors: Mapping[str, Speeds]) -> Estimate:
+        """The estimate with the parts in ``factors`` at other speeds."""
         after = ZeroLoadModel(self.graph, factors)
         total: dict[str, float] = defaultdict(float)
         new = np.array([step.ns for step in self.path.steps])
@@ -152,7 +152,7 @@ class PathEstimator:
             if self._scales(step):
                 ns = (ns - share) / self._speed(step, after, factors)
                 if share:
-                    ns += share / factors.get(self._before.part_beside(step.location, "pe_scheduler"), 1.0)
+                    ns += share / _speed_of(factors, self._before.part_beside(step.location, "pe_scheduler"))
             total[step.cause] += ns
             new[index] = ns
         for transfers in self._transfers:
@@ -186,7 +186,7 @@ class PathEstimator:
                 new[last[hop]] += ns
 
     def _retime(
-        self, transfers: _Transfers, after: ZeroLoadModel, factors: Mapping[str, float]
+        self, transfers: _Transfers, after: ZeroLoadModel, factors: Mapping[str, Speeds]
     ) -> list[float]:
         """ns at each hop of a path: its zero-load latency, and the delay that others caused there."""
         path, first = transfers.path, transfers.first
@@ -196,7 +196,7 @@ class PathEstimator:
         for passed, ns, a, b in zip(path[first:], transfers.stays[first:], old, new, strict=True):
             # Time beyond the zero-load latency was spent behind the flits of others at this location.
             more = ns - a
-            then.append(b + (more / factors.get(passed.location, 1.0) if more > 0.0 else more * shrunk))
+            then.append(b + (more / _speed_of(factors, passed.location) if more > 0.0 else more * shrunk))
         # Where it met others, a location may lose more than it had: its neighbours lose the rest.
         kept = math.fsum(ns for ns in then if ns > 0.0)
         share = math.fsum(then) / kept if kept else 0.0
@@ -211,12 +211,12 @@ class PathEstimator:
             return step.hop > 0 or (step.hop == 0 and not has_dma)
         return step.transaction >= 0 or step.cause in ("compute", "component")
 
-    def _speed(self, step: Step, after: ZeroLoadModel, factors: Mapping[str, float]) -> float:
+    def _speed(self, step: Step, after: ZeroLoadModel, factors: Mapping[str, Speeds]) -> float:
         """How many times as fast the location of a step is."""
         path = self.path.paths.get(step.transaction, ())
         passed = path[step.hop] if 0 <= step.hop < len(path) else None
         if passed is None or not passed.over:
-            return factors.get(step.location, 1.0)
+            return _speed_of(factors, step.location)
         before = self._before.tcm_gbs(passed.location, passed.over)
         return after.tcm_gbs(passed.location, passed.over) / before
 
@@ -228,6 +228,11 @@ class PathEstimator:
             return 0.0
         scheduler = self._before.part_beside(step.location, "pe_scheduler")
         return min(step.ns, self._before.number(scheduler, "overhead_ns"))
+
+
+def _speed_of(factors: Mapping[str, Speeds], part: str) -> float:
+    """How many times as fast the work of a part is; links do theirs at their rate."""
+    return factors[part].rates if part in factors else 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,9 +259,9 @@ def what_if(
     ``graph`` is the machine of the run, and ``bounds`` the work of its parts, where that is known.
     ``UsageError`` for a ``where`` that means nothing on the machine.
     """
-    factors: dict[str, float] = {}
+    factors: dict[str, Speeds] = {}
     for where, factor in changes:
-        multiply(factors, matching(graph, where), factor)
+        multiply(factors, graph, where, factor)
     return PathEstimator(path, graph, bounds).estimate(factors)
 
 
@@ -294,9 +299,9 @@ def candidates(
     asked |= {name: [name] for name in beside[:locations]}
     found = []
     for where, members in asked.items():
-        free = estimator.estimate(dict.fromkeys(members, FREE))
+        free = estimator.estimate(dict.fromkeys(members, Speeds(FREE, FREE)))
         if free.saved_ns > _SMALLEST_NS:
-            twice = estimator.estimate(dict.fromkeys(members, TWICE))
+            twice = estimator.estimate(dict.fromkeys(members, Speeds(TWICE, TWICE)))
             on_path = math.fsum(by_location.get(member, 0.0) for member in members)
             found.append(Candidate(where, on_path, twice.ns, free.ns))
     return sorted(found, key=lambda one: (one.free_ns, one.twice_ns, one.where))

@@ -20,6 +20,7 @@ from kernbench.analysis.path_steps import CriticalPath
 from kernbench.analysis.time_window import Floats
 from kernbench.analysis.trace_tables import Ints, rows_of
 from kernbench.kinds import COMPONENT_KINDS
+from kernbench.topology.overrides import Speeds
 
 _COMPUTING = ("pe_gemm", "pe_math")
 
@@ -61,12 +62,12 @@ class Bounds:
         self._from = opens[np.searchsorted(self._starts, first, "right") - 1]
         self._to = closes[np.searchsorted(self._ends, last, "left")]
 
-    def beyond(self, new: Floats, factors: Mapping[str, float]) -> list[tuple[str, float]]:
+    def beyond(self, new: Floats, factors: Mapping[str, Speeds]) -> list[tuple[str, float]]:
         """What the busiest part of each span adds to a path.
 
         Args:
             new: ns of each step of the path as it would be.
-            factors: How many times as fast parts are.
+            factors: Speeds of parts.
 
         Returns:
             By span the cause of time at the part that would set it, and by how many ns that exceeds the
@@ -75,7 +76,7 @@ class Bounds:
         count = len(self._number)
         speed = np.ones(count)
         for name in factors.keys() & self._number.keys():
-            speed[self._number[name]] = factors[name]
+            speed[self._number[name]] = factors[name].rates
         passed = np.concatenate([[0.0], np.cumsum(new)])  # before each step
         more = self._needs / speed[self._place % count] - (passed[self._to] - passed[self._from])
         found = {}

@@ -30,7 +30,7 @@ from kernbench.kinds import COMPONENT_KINDS, TRANSLATORS, ComponentKind, LinkKin
 from kernbench.pgraph import Edge, Properties, PropertyGraph
 from kernbench.routing import Route
 from kernbench.topology.link_parts import LinkParts
-from kernbench.topology.overrides import faster
+from kernbench.topology.overrides import Speeds, faster
 from kernbench.topology.places import places
 
 
@@ -148,9 +148,9 @@ class Train:
 
 
 class ZeroLoadModel:
-    """The closed form for the machine of ``graph``, with the parts in ``factors`` so many times as fast."""
+    """The closed form for the machine of ``graph``, with the parts in ``factors`` at other speeds."""
 
-    def __init__(self, graph: PropertyGraph, factors: Mapping[str, float] | None = None) -> None:
+    def __init__(self, graph: PropertyGraph, factors: Mapping[str, Speeds] | None = None) -> None:
         self._graph = graph
         self._factors = factors or {}
         self.flit_bytes = int(graph.properties["flit_bytes"])

@@ -28,6 +28,8 @@ TAG = "what-if"
 """The tag of confirming runs, and the suffix of their topology's name."""
 FREE = "free"
 _LONGEST_NAME = 64
+_SMALLEST_NS = 1e-6
+"""Differences below are rounding."""
 
 Speed = float | str
 """Times as fast, or ``"free"``."""
@@ -50,9 +52,10 @@ def what_if(
     Args:
         run: An id or a reference such as ``last``; by default the newest run that is not tagged ``what-if``.
         changes: What is faster, as the topology file's ``overrides`` say it: a component, a link ``a->b``,
-            ``kind:NAME``, a group such as ``sip0.cube3``, or several of these with `` + `` between them, each
-            with how many times as fast, or ``"free"``:
-            ``{"kind:router_mesh": 2.0, "sip0.cube0.pe0.pe_gemm": "free"}``.
+            ``kind:NAME``, ``wire:NAME``, a group such as ``sip0.cube3``, or several of these with `` + ``
+            between them, each with how many times as fast, or ``"free"``:
+            ``{"kind:router_mesh": 2.0, "sip0.cube0.pe0.pe_gemm": "free"}``. Links get twice the bandwidth and
+            half the delay by 2; one of the two with ``.width`` or ``.delay``: ``{"wire:noc.width": 2.0}``.
         store: An open store, a URL, or None for the default one.
         rerun: Compile the run's machine again with the changes and run the bench, or the traffic, on it; that
             run is kept with the tag ``what-if``.
@@ -67,7 +70,8 @@ def what_if(
     Returns:
         Times are ns.
 
-        - ``run_id bench topology launch problem``, and ``changes``, each with ``where`` and ``speed``, or
+        - ``run_id bench topology launch problem``, and ``changes``, each with ``where``, ``speed`` and
+            ``of_links`` (``width``, ``delay``, ``width and delay``; empty where it means no links), or
             ``key`` and ``value``; ``problem`` is not empty where the run's values are wrong or accesses race;
         - ``before`` and ``estimate``, each ``ns`` and ``by_cause`` (see :mod:`kernbench.analysis.what_if`
             on what an estimate leaves out); with ``topo`` there is no estimate, and it is None;
@@ -75,7 +79,9 @@ def what_if(
         - in ``before`` and ``measured`` also ``energy_pj``, that of the whole run, None in ``before``
             where nothing is run;
         - ``saved_ns``: of the measured run or, without one, of the estimate;
-        - ``difference_ns``: estimate less measured, or None.
+        - ``difference_ns``: estimate less measured, or None;
+        - ``slower_although_better``: whether the new run took longer although all that is changed of the
+            machine is better; None without a run.
 
     Raises:
         RunVerificationError: The run was verified, and on the changed machine values are wrong, or accesses
@@ -84,7 +90,9 @@ def what_if(
             same command would not give it any more.
     """
     from kernbench.analysis.what_if import what_if as estimated
+    from kernbench.topology.better import only_better
     from kernbench.topology.overrides import FREE as FREE_SPEED
+    from kernbench.topology.overrides import of_links
 
     wanted = {where: _speed(where, speed) for where, speed in (changes or {}).items()}
     if not wanted and not topo:
@@ -97,6 +105,7 @@ def what_if(
         before = kept.critical_path(launch)
         estimate = None if topo else estimated(before, original, factors, _bounds(kept, before, launch))
         measured: dict[str, Any] | None = None
+        slower: bool | None = None
         before_pj: float | None = None
         if rerun:
             before_pj = energy(kept)["energy_pj"]
@@ -107,6 +116,7 @@ def what_if(
                 kept, changed, original, bench, code, store=opened, tags=[TAG], progress=progress
             )
             path = new.critical_path(launch)
+            slower = path.ns > before.ns + _SMALLEST_NS and only_better(original, changed)
             measured = {
                 "run_id": new.id,
                 "topology": new.topology,
@@ -120,7 +130,10 @@ def what_if(
         **kept._named(kept.window(launch)),
         "problem": kept.problem,
         "changes": [
-            *({"where": where, "speed": speed} for where, speed in wanted.items()),
+            *(
+                {"where": where, "speed": speed, "of_links": of_links(original, where)}
+                for where, speed in wanted.items()
+            ),
             *({"key": key, "value": str(value)} for key, value in (topo or {}).items()),
         ],
         "before": {
@@ -132,6 +145,7 @@ def what_if(
         "measured": measured,
         "saved_ns": before_ns - after,
         "difference_ns": estimate.ns - after if estimate and measured else None,
+        "slower_although_better": slower,
     }
 
 
@@ -165,7 +179,8 @@ def what_if_candidates(
         ``candidates``, the one that saves most when free first. Each has ``where``, ``on_path_ns``,
         ``twice_ns twice_saved_ns free_ns free_saved_ns``, estimates of what all would take with it twice as
         fast, or free, and ``measured_saved_ns``: what it saved in a real run with it twice as fast, None
-        where that was not measured, or where values were wrong then. ``problem`` is that of the kept run, if
+        where that was not measured, or where values were wrong then, and ``slower_although_better``, whether
+        that is less than nothing, None likewise. ``problem`` is that of the kept run, if
         its values are wrong or its accesses race. Times are ns.
 
     Raises:
@@ -198,6 +213,7 @@ def what_if_candidates(
                 "twice_ns": one.twice_ns,
                 "twice_saved_ns": before - one.twice_ns,
                 "measured_saved_ns": measured,
+                "slower_although_better": None if measured is None else measured < -_SMALLEST_NS,
                 "free_ns": one.free_ns,
                 "free_saved_ns": before - one.free_ns,
             }

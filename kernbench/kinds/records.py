@@ -68,6 +68,8 @@ class ComponentKind:
     """Properties that an override of its speed multiplies."""
     times: tuple[str, ...] = ("overhead_ns",)
     """Properties that an override of its speed divides, ns."""
+    counts: tuple[str, ...] = ()
+    """Properties of which more is better: channels, engines, requests in flight."""
     lookup: str = ""
     """Property with the ns of an address translation; empty for a kind that translates none."""
 
@@ -156,6 +158,7 @@ class LinkKind:
     rates = ("bw_gbs",)
     """Properties that an override of its speed multiplies; of every kind of link."""
     times = ("delay_ns",)
+    counts = ()
     """Properties that an override of its speed divides, ns."""
 
 

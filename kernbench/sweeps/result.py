@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kernbench.topology.better import SLOWER
 from kernbench.written_files import writing
 
 if TYPE_CHECKING:
@@ -76,6 +77,9 @@ class Sweep:
 
     bench: str
     points: tuple[SweepPoint, ...]
+    anomalies: tuple[dict[str, Any], ...] = ()
+    """Points that are slower than one with a worse value of a topology key: ``key value point ns``, and
+    ``than_value than_point than_ns`` of the other."""
 
     @property
     def swept(self) -> list[str]:
@@ -106,6 +110,10 @@ class Sweep:
                 f"estimated, because ranks or periods are alike: {count} of {len(self.points)} points; "
                 "'kernbench show RUN' says how far off each may be, and --exact simulates all"
             )
+        notes += [
+            f"point {one['point']} is slower than {one['than_point']} with a better {one['key']}: {SLOWER}"
+            for one in self.anomalies
+        ]
         return "\n".join(notes)
 
     @property
@@ -126,9 +134,9 @@ class Sweep:
         from kernbench.api.stores import borrowed
 
         with borrowed(store) as kept_in:
-            return Sweep(
-                self.bench,
-                tuple(
+            return replace(
+                self,
+                points=tuple(
                     replace(point, energy_pj=math.fsum(launches_pj(open_run(point.run_id, kept_in))))
                     if point.run_id and not point.error
                     else point
@@ -175,11 +183,12 @@ class Sweep:
         ]
 
     def as_dict(self) -> dict[str, Any]:
-        """``bench``, ``swept`` and ``points``."""
+        """``bench``, ``swept``, ``points`` and ``anomalies``."""
         return {
             "bench": self.bench,
             "swept": self.swept,
             "points": [point.as_dict() for point in self.points],
+            "anomalies": [dict(one) for one in self.anomalies],
         }
 
     def table(self) -> pa.Table:

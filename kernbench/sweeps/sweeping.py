@@ -27,6 +27,7 @@ from kernbench.errors import KernBenchError, UsageError
 from kernbench.pgraph import GraphStore, PropertyGraph, ScratchFolder
 from kernbench.report.progress import PieceProgress, of_points
 from kernbench.run_options import RunOptions
+from kernbench.sweeps.anomalies import anomalies
 from kernbench.sweeps.executors import JobExecutor, executor_of
 from kernbench.sweeps.grid import GridPoint, grid
 from kernbench.sweeps.jobs import (
@@ -150,9 +151,10 @@ def sweep(
                 bench, planned, workers, opened, components, options, counter, kept, only_kept, phases
             )
             found = run.all()
+            odd = anomalies(found, opened)
     if all(point.error and not point.run_id for point in found) and not run.began and not only_kept:
         raise UsageError(f"no point of the sweep can start; the first: {found[0].error}")
-    return Sweep(program.name, tuple(found))
+    return Sweep(program.name, tuple(found), tuple(odd))
 
 
 @dataclass

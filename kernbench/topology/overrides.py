@@ -3,13 +3,14 @@
 A factor is a speed. Rates of a matched part (bandwidths, clocks, multiply-accumulates per ns) are multiplied
 by it and its own times (overheads, penalties, a wire's delay) are divided by it, so that whatever time is
 spent at the part alone is divided by it. Nothing else changes: sizes, locations, lengths that are drawn, and
-the weights of routes, so that every transfer takes the same route as before.
+the weights of routes, so that every transfer takes the same route as before. ``.width`` behind a place means
+the bandwidth of its links alone, ``.delay`` their delay; without, both change.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from pydantic import Field, PrivateAttr
 
@@ -25,6 +26,8 @@ KIND = "kind:"
 """Prefix of a ``where`` that names a kind instead of one part."""
 AND = " + "
 """Between places of a ``where`` that names several."""
+ASPECTS = ("width", "delay")
+"""What of links a place may end in, behind a dot: their rates, or their times."""
 _LARGEST = 1e36
 """Products of speeds are kept where no figure overflows or becomes 0."""
 
@@ -35,12 +38,19 @@ FREE = 1e12
 Speed = Annotated[float, Field(ge=1 / FREE, le=FREE)]
 
 
+class Speeds(NamedTuple):
+    """How many times as fast a part's rates and its own times are."""
+
+    rates: float = 1.0
+    times: float = 1.0
+
+
 class Override(Section):
     """Something that is faster or slower than the rest of its kind, or costs next to nothing."""
 
     where: str = Field(
         description="a component, a link 'a->b', kind:NAME, wire:NAME, a group such as sip0.cube3 with all "
-        "in it, or several of these with ' + ' between them",
+        "in it, or several of these with ' + ' between them; with .width or .delay behind, that of its links",
         min_length=1,
         max_length=400,
     )
@@ -75,11 +85,11 @@ def apply(graph: PropertyGraph, overrides: Iterable[Override], topology: str) ->
 
     ``topology`` is what errors call an override that is from no file.
     """
-    factors: dict[str, float] = {}
+    factors: dict[str, Speeds] = {}
     for number, override in enumerate(overrides):
         at = override.written_at or f"topology '{topology}'"
         try:
-            multiply(factors, matching(graph, override.where), override.factor)
+            multiply(factors, graph, override.where, override.factor)
         except UsageError as wrong:
             raise ConfigError(f"{at}: overrides.{number}.where: {wrong}") from None
     for node in [node for node in graph.nodes() if node.id in factors]:
@@ -89,7 +99,7 @@ def apply(graph: PropertyGraph, overrides: Iterable[Override], topology: str) ->
     if not factors:
         return
     # Links of one sort share their properties; those that change alike share the changed ones.
-    changed: dict[tuple[int, float], tuple[Properties, Properties]] = {}
+    changed: dict[tuple[int, Speeds], tuple[Properties, Properties]] = {}
     for edge in graph.edges("LINK"):
         if (factor := factors.get(edge.id)) is not None:
             key = (id(edge.properties), factor)
@@ -98,27 +108,31 @@ def apply(graph: PropertyGraph, overrides: Iterable[Override], topology: str) ->
             edge.properties = changed[key][1]
 
 
-def multiply(factors: dict[str, float], parts: Iterable[str], factor: float) -> None:
-    """Make each of ``parts`` faster by ``factor``, on top of what ``factors`` say of it already."""
-    for part in parts:
-        product = factors.get(part, 1.0) * factor
-        if not 1 / _LARGEST <= product <= _LARGEST:
-            raise UsageError(
-                f"the speeds of '{part}' multiply to {product:g}, expected {1 / _LARGEST:g} to {_LARGEST:g}"
-            )
+def multiply(factors: dict[str, Speeds], graph: PropertyGraph, where: str, factor: float) -> None:
+    """Make what ``where`` means faster by ``factor``, on top of what ``factors`` say of it already."""
+    for part, aspect in _asked(graph, where):
+        rates, times = factors.get(part, Speeds())
+        product = Speeds(
+            rates if aspect == "delay" else rates * factor, times if aspect == "width" else times * factor
+        )
+        for speed in product:
+            if not 1 / _LARGEST <= speed <= _LARGEST:
+                raise UsageError(
+                    f"the speeds of '{part}' multiply to {speed:g}, expected {1 / _LARGEST:g} to {_LARGEST:g}"
+                )
         factors[part] = product
 
 
-def faster(properties: Properties, kind: ComponentKind | LinkKind, factor: float) -> Properties:
-    """A copy of the ``properties`` of a component or link of ``kind`` at ``factor`` times the speed."""
+def faster(properties: Properties, kind: ComponentKind | LinkKind, speeds: Speeds) -> Properties:
+    """A copy of the ``properties`` of a component or link of ``kind`` at other ``speeds``."""
     changed = dict(properties)
     # Some are there with a certain model alone.
     for key in kind.rates:
         if key in properties:
-            changed[key] = float(properties[key]) * factor
+            changed[key] = float(properties[key]) * speeds.rates
     for key in kind.times:
         if key in properties:
-            changed[key] = float(properties[key]) / factor
+            changed[key] = float(properties[key]) / speeds.times
     return changed
 
 
@@ -126,11 +140,40 @@ def matching(graph: PropertyGraph, where: str) -> list[str]:
     """Ids of the components and links that ``where`` means.
 
     A component or link by id; ``kind:NAME``, all of a kind of either; ``wire:NAME``, its links; a group
-    (``tray``, a package, a cube, a PE): the components in it and the links with both ends in it; or several
-    of these, with ``+`` between them. :class:`UsageError` when one means nothing, or only things that take no
-    time, which no speed can change.
+    (``tray``, a package, a cube, a PE): the components in it and the links with both ends in it; of either
+    the links alone with ``.width`` or ``.delay`` behind it; or several of these, with ``+`` between them.
+    :class:`UsageError` when one means nothing, or only things that take no time, which no speed can change.
     """
-    return list(dict.fromkeys(part for one in where.split(AND) for part in _matching(graph, one.strip())))
+    return [part for part, _ in _asked(graph, where)]
+
+
+def of_links(graph: PropertyGraph, where: str) -> str:
+    """What ``where`` asks of links: ``width``, ``delay``, ``width and delay``; empty where it means none."""
+    asked = {aspect for part, aspect in _asked(graph, where) if part not in graph}
+    return " and ".join(one for one in ASPECTS if asked & {one, ""})
+
+
+def _asked(graph: PropertyGraph, where: str) -> Iterable[tuple[str, str]]:
+    """Each part that ``where`` means, with what is asked of it: an aspect, or all."""
+    found: dict[tuple[str, str], None] = {}
+    for one in where.split(AND):
+        place, dot, aspect = one.strip().rpartition(".")
+        if dot and aspect in ASPECTS and not any(meant(graph, one.strip())):
+            found |= dict.fromkeys((link, aspect) for link in _links_with(graph, place, aspect))
+        else:
+            found |= dict.fromkeys((part, "") for part in _matching(graph, one.strip()))
+    return found
+
+
+def _links_with(graph: PropertyGraph, place: str, aspect: str) -> list[str]:
+    """The links that ``place`` means, of which that aspect can change."""
+    _matching(graph, place)
+    links = meant(graph, place)[1]
+    if not links:
+        raise UsageError(f"'{place}' has no {aspect}: it means no links; leave out '.{aspect}'")
+    if aspect == "delay" and not any(link.properties[key] for link in links for key in link_kind(link).times):
+        raise UsageError(f"the delay of '{place}' is 0 ns on this machine, expected links with a delay")
+    return [link.id for link in links]
 
 
 def _matching(graph: PropertyGraph, where: str) -> list[str]:

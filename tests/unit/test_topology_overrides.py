@@ -12,7 +12,7 @@ from kernbench.kinds import COMMON, COMPONENT_KINDS, LINK_KINDS, Form, LinkKind
 from kernbench.pgraph import Edge, Node, PropertyGraph
 from kernbench.routing import Router, Traffic
 from kernbench.topology import TopologySpec, compile_topology, parse
-from kernbench.topology.overrides import FREE, Override, matching
+from kernbench.topology.overrides import FREE, Override, matching, of_links
 
 HEAD = "schema_version: 1\nname: m\nsystem: {sips: 2}\nsip: {cube_mesh: {w: 2, h: 1}}\n"
 LINK = "sip0.cube0.r0c0->sip0.cube0.r0c1"
@@ -218,3 +218,42 @@ def test_speeds_that_multiply_beyond_all_bounds_are_refused() -> None:
         graph(*({"where": "fabric.switch0", "free": True} for _ in range(4)))
     with pytest.raises(UsageError, match="matches nothing"):
         matching(graph(), "")
+
+
+@pytest.mark.parametrize(
+    ("where", "rate", "delay", "of"),
+    [
+        ("kind:router_mesh.width", 2.0, 1.0, "width"),
+        ("kind:router_mesh.delay", 1.0, 2.0, "delay"),
+        ("kind:router_mesh", 2.0, 2.0, "width and delay"),
+        ("kind:router_mesh.width + kind:router_mesh.delay", 2.0, 2.0, "width and delay"),
+        (f"{LINK}.width", 2.0, 1.0, "width"),
+        ("sip0.cube0.delay", 1.0, 2.0, "delay"),
+        ("sip0", 2.0, 2.0, "width and delay"),
+        ("kind:router", 1.0, 1.0, ""),
+    ],
+)
+def test_width_and_delay_of_links_are_two_things(
+    plain: PropertyGraph, where: str, rate: float, delay: float, of: str
+) -> None:
+    made, own = graph({"where": where, "speed": 2.0}), plain.edge(LINK).properties
+    link = made.edge(LINK).properties
+    assert (link["bw_gbs"], link["delay_ns"]) == (own["bw_gbs"] * rate, own["delay_ns"] / delay)
+    assert of_links(plain, where) == of
+    others = {name: properties for name, properties in everything(made).items() if "->" not in name}
+    if where.endswith((".width", ".delay")):
+        assert others == {name: ps for name, ps in everything(plain).items() if "->" not in name}
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        ("kind:router.width", "'kind:router' has no width: it means no links; leave out '.width'"),
+        ("kind:pe_internal.delay", "the delay of 'kind:pe_internal' is 0 ns on this machine"),
+        ("kind:nothing.width", "'kind:nothing' matches nothing"),
+        ("kind:router_mesh.speed", "'kind:router_mesh.speed' matches nothing"),
+    ],
+)
+def test_what_has_no_width_or_delay_is_an_error(plain: PropertyGraph, where: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        matching(plain, where)

@@ -96,7 +96,9 @@ def command(
 
     JSON has bench, swept (the keys that vary) and points (point, topology, params, topo, latency_ns, sim_ns,
     verified, run_id, kept_before, error, estimated; with --energy also energy_pj and edp_pj_ns; where memory
-    is refreshed also phases and spread_ns, from the least latency to the most).
+    is refreshed also phases and spread_ns, from the least latency to the most), and anomalies: points that
+    are slower than one with a worse value of a topology key (key, value, point, ns, than_value, than_point,
+    than_ns).
     """
     file = options.at_most_one(words, "the bench")
     if file is not None and not file.endswith((".yaml", ".yml")):

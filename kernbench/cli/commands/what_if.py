@@ -13,6 +13,7 @@ from kernbench.cli.group import Command
 from kernbench.cli.output import emit, format_option, number, say
 from kernbench.cli.progress import running
 from kernbench.errors import UsageError
+from kernbench.topology.better import SLOWER
 
 if TYPE_CHECKING:
     from kernbench.pgraph import GraphStore
@@ -29,6 +30,7 @@ _CANDIDATE = ("where", "on_path_ns", "twice_ns", "twice_saved_ns", _MEASURED, "f
         "kernbench what-if",
         "kernbench what-if --locations 0 --measure 5",
         "kernbench what-if last --speed kind:pcie=2 --speed sip0.cube0.pe0.pe_gemm=free",
+        "kernbench what-if --speed kind:router_mesh.width=2",
         "kernbench what-if last --launch 0 --speed kind:router=2 --no-rerun --format json",
     ],
 )
@@ -36,7 +38,8 @@ _CANDIDATE = ("where", "on_path_ns", "twice_ns", "twice_saved_ns", _MEASURED, "f
 @click.option(
     "--speed", "speeds", multiple=True, metavar="WHERE=FACTOR|free",
     help="Make WHERE this many times as fast, or free (infinitely fast): a component, a link a->b, "
-    "kind:NAME, a group such as sip0.cube3, or several of these joined by ' + '; may be repeated.",
+    "kind:NAME, wire:NAME, a group such as sip0.cube3, or several of these joined by ' + '. Links get FACTOR "
+    "times the bandwidth and 1/FACTOR of the delay, WHERE.width or WHERE.delay one of them. May be repeated.",
 )  # fmt: skip
 @options.topo
 @options.faults
@@ -87,10 +90,11 @@ def command(
     with --topo cannot be estimated, only run.
 
     JSON has run_id, bench, topology, launch, window, problem and, without --speed, ns and candidates (where,
-    on_path_ns, twice_ns, twice_saved_ns, measured_saved_ns or null, free_ns, free_saved_ns), with it changes
-    (where, speed, or key, value), before and estimate (ns, by_cause, or null), measured (run_id, topology,
-    ns, by_cause, or null), saved_ns and difference_ns (estimate less measured, or null). With a real run,
-    before and measured also have energy_pj, that of the whole run.
+    on_path_ns, twice_ns, twice_saved_ns, measured_saved_ns or null, slower_although_better, free_ns,
+    free_saved_ns), with it changes (where, speed, of_links, or key, value), before and estimate (ns,
+    by_cause, or null), measured (run_id, topology, ns, by_cause, or null), saved_ns, difference_ns (estimate
+    less measured, or null) and slower_although_better (null without a real run). With a real run, before
+    and measured also have energy_pj, that of the whole run.
     """
     asked = run if options.given(click.get_current_context(), "run") else None
     changes = options.assignments("--speed", speeds, "WHERE=FACTOR, such as kind:router=2, or WHERE=free")
@@ -117,6 +121,8 @@ def command(
         if found["measured"] is not None:
             say(_energy(found["before"]["energy_pj"], found["measured"]["energy_pj"]))
         say(_verdict(found))
+        if found["slower_although_better"]:
+            say(f"slower on a better machine: {SLOWER}")
 
 
 def _list(run: str | None, store: GraphStore, measure: int | None, fmt: str, how: Mapping[str, Any]) -> None:
@@ -137,7 +143,12 @@ def _list(run: str | None, store: GraphStore, measure: int | None, fmt: str, how
     kinds = sum(one["where"].startswith("kind:") for one in found["candidates"])
     said = f"estimates of it for {kinds} kinds and the {len(rows) - kinds} slowest locations"
     emit(fmt, found, columns, rows, lambda: [f"{_of(found)}: {number(found['ns'])} ns; {said}"])
-    if unable is not None and fmt == "table":
+    if fmt != "table":
+        return
+    for one in found["candidates"]:
+        if one["slower_although_better"]:
+            say(f"{one['where']} is faster and the run {number(-one[_MEASURED])} ns slower: {SLOWER}")
+    if unable is not None:
         say(f"nothing was run: {unable}")
 
 
@@ -148,13 +159,14 @@ def _of(found: dict[str, Any]) -> str:
 
 def _name_changes(found: dict[str, Any]) -> str:
     return ", ".join(
-        f"{change['key']} {change['value']}"
-        if "key" in change
-        else f"{change['where']} {change['speed']}"
-        if change["speed"] == "free"
-        else f"{change['where']} {number(change['speed'])} times as fast"
+        f"{change['key']} {change['value']}" if "key" in change else _name_speed(**change)
         for change in found["changes"]
     )
+
+
+def _name_speed(where: str, speed: float | str, of_links: str) -> str:
+    how = speed if isinstance(speed, str) else f"{number(speed)} times as fast"
+    return f"{where} {how} ({of_links})" if of_links else f"{where} {how}"
 
 
 def _by_cause(found: dict[str, Any]) -> Iterator[list[Any]]:
