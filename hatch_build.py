@@ -1,4 +1,4 @@
-"""Compiles the engine (kernbench/compiled/digest.py says which modules) when KernBench is installed.
+"""Compiles the engine (kernbench/support/compiled/digest.py says which modules) when KernBench is installed.
 
 On Linux without a C compiler, pip fetches one for the build: ``ziglang`` of the package index. Where it
 cannot be compiled all the same, KernBench is installed in plain Python. Results are the same in all cases.
@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parent
 # A fused multiply-add rounds once where Python rounds twice.
 FLAGS = ["/fp:precise"] if sys.platform == "win32" else ["-g0", "-w", "-ffp-contract=off", "-fno-fast-math"]
 # The event path. -O2 for all others takes half as long again, and saves a run 0.1 % of its instructions.
-HOT = "kernbench.sim."
+HOT = "kernbench.engine.core."
 ZIG = "ziglang==0.16.0"
 DIRECTIVES = {
     "language_level": 3,
@@ -90,7 +90,7 @@ def compiled(into: Path) -> dict[Path, Path]:
     from Cython.Build import cythonize
     from setuptools import Distribution, Extension
 
-    plan = runpy.run_path(str(ROOT / "kernbench" / "compiled" / "digest.py"))
+    plan = runpy.run_path(str(ROOT / "kernbench" / "support" / "compiled" / "digest.py"))
     modules = [plan["SHARED"], *plan["MODULES"]]
     sources = {module: [str(plan["source"](Path(), module))] for module in plan["MODULES"]}
     level = "/O" if sys.platform == "win32" else "-O"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from kernbench.data_files import data_dir
-from kernbench.kinds.links import GREEN, ORANGE
+from kernbench.hardware.kinds.links import GREEN, ORANGE
+from kernbench.support.data_files import data_dir
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import fsum
 from typing import Any
 
-from kernbench.analysis.zero_load import ZeroLoadModel
-from kernbench.pgraph import PropertyGraph
-from kernbench.probes.cases import Case
+from kernbench.analysis.routes.zero_load import ZeroLoadModel
+from kernbench.support.pgraph import PropertyGraph
+from kernbench.workloads.probes.cases import Case
 
 LARGE = 0.1
 """A difference that needs a reason."""

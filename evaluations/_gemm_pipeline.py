@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from kernbench import dtypes
-from kernbench.analysis.zero_load import ZeroLoadModel
-from kernbench.pgraph import PropertyGraph
-from kernbench.probes.cases import LOCAL, CaseCatalogue
-from kernbench.program.dataflows import MatrixEngine
-from kernbench.topology.places import places
+from kernbench.analysis.routes.zero_load import ZeroLoadModel
+from kernbench.engine.program.dataflows import MatrixEngine
+from kernbench.hardware.topology.places import places
+from kernbench.support import dtypes
+from kernbench.support.pgraph import PropertyGraph
+from kernbench.workloads.probes.cases import LOCAL, CaseCatalogue
 
 STAGES = {"dma_in": "DMA in", "fetch": "fetch", "gemm": "GEMM", "dma_out": "DMA out"}
 """Stages of the pipeline and how people call them."""

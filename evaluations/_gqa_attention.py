@@ -19,18 +19,18 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbench.benches._inputs import SEED, Array, activations, attention
-from kernbench.benches.flash_attention import MASKED
-from kernbench.benches.params import Param
-from kernbench.benches.registry import bench
-from kernbench.bounded import Bounded, stack
 from kernbench.errors import AllocationError, UsageError
-from kernbench.runtime import DPPolicy
-from kernbench.topology.neighbours import Neighbours, merge, ring
+from kernbench.hardware.topology.neighbours import Neighbours, merge, ring
+from kernbench.host import DPPolicy
+from kernbench.support.bounded import Bounded, stack
+from kernbench.workloads.benches._inputs import SEED, Array, activations, attention
+from kernbench.workloads.benches.flash_attention import MASKED
+from kernbench.workloads.benches.params import Param
+from kernbench.workloads.benches.registry import bench
 
 if TYPE_CHECKING:
-    from kernbench.kernels import Pointer
-    from kernbench.runtime import Context
+    from kernbench.host import Context
+    from kernbench.language import Pointer
 
 RANKS = {"single": "the PEs of cube 0", "multi": "PE 0 of four cubes"}
 MULTI_CUBES = 4

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from _dma_formula import beside_formula
 
-from kernbench.benches.params import Param
-from kernbench.evaluations import evaluation
-from kernbench.kinds.links import BLUE, FAINT, GREEN, ORANGE, PURPLE, SKY, VERMILION, YELLOW
-from kernbench.probes.scenarios import scenarios
-from kernbench.sweeps.evaluator import Evaluator, Row
+from kernbench.api.evaluations import evaluation
+from kernbench.api.sweeps.evaluator import Evaluator, Row
+from kernbench.hardware.kinds.links import BLUE, FAINT, GREEN, ORANGE, PURPLE, SKY, VERMILION, YELLOW
+from kernbench.workloads.benches.params import Param
+from kernbench.workloads.probes.scenarios import scenarios
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from math import floor, log10
 from typing import TYPE_CHECKING, Any
 
-from kernbench.benches.llama_decoder import sizes_of
-from kernbench.benches.params import Param
+from kernbench.api.evaluations import evaluation
+from kernbench.api.sweeps.evaluator import Evaluator, PointRun
 from kernbench.errors import UsageError
-from kernbench.evaluations import evaluation
-from kernbench.kinds.links import BLUE, FAINT, GREEN, ORANGE, PURPLE, SKY, VERMILION
-from kernbench.sweeps.evaluator import Evaluator, PointRun
+from kernbench.hardware.kinds.links import BLUE, FAINT, GREEN, ORANGE, PURPLE, SKY, VERMILION
+from kernbench.workloads.benches.llama_decoder import sizes_of
+from kernbench.workloads.benches.params import Param
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,14 +8,14 @@ import _ccl_theory
 import yaml
 from _axes import bytes_axis
 
-from kernbench import dtypes
-from kernbench.benches.params import Param
-from kernbench.data_files import data_dir
+from kernbench.api.evaluations import evaluation
+from kernbench.api.sweeps.evaluator import Evaluator
 from kernbench.errors import UsageError
-from kernbench.evaluations import evaluation
-from kernbench.kinds.links import BLUE, FAINT, GREEN, VERMILION
-from kernbench.sweeps.evaluator import Evaluator
-from kernbench.topology.neighbours import MachineShape, neighbours
+from kernbench.hardware.kinds.links import BLUE, FAINT, GREEN, VERMILION
+from kernbench.hardware.topology.neighbours import MachineShape, neighbours
+from kernbench.support import dtypes
+from kernbench.support.data_files import data_dir
+from kernbench.workloads.benches.params import Param
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

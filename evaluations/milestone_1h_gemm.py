@@ -15,12 +15,12 @@ from _gemm_pipeline import (
     under_tile,
 )
 
-from kernbench.benches.matmul_composite import VARIANTS
-from kernbench.benches.params import Param
+from kernbench.api.evaluations import evaluation
+from kernbench.api.sweeps.evaluator import Evaluator
 from kernbench.errors import UsageError
-from kernbench.evaluations import evaluation
-from kernbench.kinds.links import BLUE, FAINT, GREEN, ORANGE, SKY, VERMILION
-from kernbench.sweeps.evaluator import Evaluator
+from kernbench.hardware.kinds.links import BLUE, FAINT, GREEN, ORANGE, SKY, VERMILION
+from kernbench.workloads.benches.matmul_composite import VARIANTS
+from kernbench.workloads.benches.params import Param
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

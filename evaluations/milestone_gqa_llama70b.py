@@ -12,11 +12,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kernbench.benches.params import Param
+from kernbench.api.evaluations import evaluation
+from kernbench.api.sweeps.evaluator import Evaluator, PointRun
 from kernbench.errors import BenchError
-from kernbench.evaluations import evaluation
-from kernbench.kinds.links import BLUE, FAINT, GREEN, ORANGE, PURPLE, SKY, VERMILION
-from kernbench.sweeps.evaluator import Evaluator, PointRun
+from kernbench.hardware.kinds.links import BLUE, FAINT, GREEN, ORANGE, PURPLE, SKY, VERMILION
+from kernbench.workloads.benches.params import Param
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from _axes import bytes_axis
 
-from kernbench.benches.params import Param
-from kernbench.benches.pe2pe import SOURCE, WAYS
-from kernbench.evaluations import evaluation
-from kernbench.kinds.links import BLUE, GREEN, VERMILION
-from kernbench.sweeps.evaluator import Evaluator
-from kernbench.topology.places import places
+from kernbench.api.evaluations import evaluation
+from kernbench.api.sweeps.evaluator import Evaluator
+from kernbench.hardware.kinds.links import BLUE, GREEN, VERMILION
+from kernbench.hardware.topology.places import places
+from kernbench.workloads.benches.params import Param
+from kernbench.workloads.benches.pe2pe import SOURCE, WAYS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -15,7 +15,8 @@ from types import TracebackType
 from typing import Any
 
 from kernbench import notebook as notebook
-from kernbench.later import Later
+from kernbench.support.former_names import FormerNames
+from kernbench.support.lazy_names import Later
 from kernbench.version import __version__ as __version__
 
 _TRITON = dict.fromkeys(
@@ -24,7 +25,7 @@ _TRITON = dict.fromkeys(
 )
 _later = Later(__name__, __file__)
 __dir__ = _later.names
-
+sys.meta_path.insert(0, FormerNames())  # first, for folders that a checkout's compiled modules leave behind
 
 _shown_before = sys.excepthook
 
@@ -57,7 +58,7 @@ def _unknown(name: str) -> str:
         return f"kernbench has no '{name}': {_TRITON[name]}"
     if name.startswith("_"):
         return f"module '{__name__}' has no attribute '{name}'"
-    from kernbench.hints import suggestion
+    from kernbench.support.hints import suggestion
 
     meant = suggestion(name, __dir__())
     return f"module '{__name__}' has no attribute '{name}'; {meant}help(kernbench) lists what it has"

@@ -24,20 +24,20 @@ from kernbench.api.traffic_runs import (
 from kernbench.api.tuning import Tuning as Tuning, tune as tune
 from kernbench.api.what_if_runs import what_if as what_if, what_if_candidates as what_if_candidates
 from kernbench.errors import KernBenchError as KernBenchError
-from kernbench.kernels import autotune as autotune
-from kernbench.pages.run_report import write_report as write_report
-from kernbench.pgraph import (
+from kernbench.language import autotune as autotune
+from kernbench.page.run_report import write_report as write_report
+from kernbench.support.pgraph import (
     GraphNode as GraphNode,
     GraphPath as GraphPath,
     GraphRelationship as GraphRelationship,
 )
-from kernbench.bounded import Bounded as Bounded
-from kernbench.runtime import DPPolicy as DPPolicy
-from kernbench.sim.instrument import Instrument as Instrument
-from kernbench.sweeps.evaluating import evaluate as evaluate
-from kernbench.sweeps.figures import sweep_figure as sweep_figure
-from kernbench.sweeps.result import Sweep as Sweep
-from kernbench.sweeps.sweeping import sweep as sweep
-from kernbench.topology.parts import Topology as Topology
+from kernbench.support.bounded import Bounded as Bounded
+from kernbench.host import DPPolicy as DPPolicy
+from kernbench.engine.core.instrument import Instrument as Instrument
+from kernbench.api.sweeps.evaluating import evaluate as evaluate
+from kernbench.api.sweeps.figures import sweep_figure as sweep_figure
+from kernbench.api.sweeps.result import Sweep as Sweep
+from kernbench.api.sweeps.sweeping import sweep as sweep
+from kernbench.hardware.topology.parts import Topology as Topology
 from kernbench.validation import validate as validate
 from kernbench.version import __version__ as __version__

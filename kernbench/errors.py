@@ -157,7 +157,7 @@ class InvariantError(KernBenchError, AssertionError):
     """A run broke a rule that every run keeps; names the transaction, the place and the simulated time.
 
     ``invariant`` is one of ``bytes``, ``order``, ``capacity``, ``work``, ``times``, ``waits``,
-    ``outstanding``; see :mod:`kernbench.sim.invariants`.
+    ``outstanding``; see :mod:`kernbench.engine.core.invariants`.
     """
 
     def __init__(self, message: str, invariant: str = "") -> None:

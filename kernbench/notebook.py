@@ -1,4 +1,5 @@
-"""Tells results how they are shown (:data:`kernbench.shown.SHOWN`), when ``kernbench`` is imported.
+"""Tells results how they are shown (:data:`kernbench.api.notebook_contents.SHOWN`), when
+``kernbench`` is imported.
 
 Imports stand inside functions for start-up time: screens are imported when something is shown.
 """
@@ -7,32 +8,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernbench.shown import SHOWN
+from kernbench.api.notebook_contents import SHOWN
 
 if TYPE_CHECKING:
-    from kernbench.report.content import Content
+    from kernbench.draw.content import Content
 
 
 def _run(*given: Any) -> Content:
-    from kernbench.screens.overview import of_run
+    from kernbench.api.contents.overview import of_run
 
     return of_run(*given)
 
 
 def _tab(*given: Any) -> Content:
-    from kernbench.screens import tab
+    from kernbench.api.contents import tab
 
     return tab(*given)
 
 
 def _advice(found: Any) -> Content:
-    from kernbench.screens.advice import content
+    from kernbench.api.contents.advice import content
 
     return content(found)
 
 
 def _energy(found: Any) -> Content:
-    from kernbench.screens.energy import content
+    from kernbench.api.contents.energy import content
 
     return content([found])
 

@@ -14,7 +14,7 @@ import pytest
 if TYPE_CHECKING:
     from kernbench.api.kernel import KernelRun
     from kernbench.api.result import Run
-    from kernbench.pgraph import GraphStore, PropertyGraph
+    from kernbench.support.pgraph import GraphStore, PropertyGraph
 
 
 @pytest.fixture(scope="session")

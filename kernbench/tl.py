@@ -13,9 +13,9 @@ from typing import Any, NoReturn
 from greenlet import getcurrent
 
 from kernbench.errors import KernelError
-from kernbench.kernels.thread import KernelGreenlet
-from kernbench.kernels.tl import Language, UnknownNameError, public_names
-from kernbench.kernels.triton_names import unknown
+from kernbench.language.thread import KernelGreenlet
+from kernbench.language.tl import Language, UnknownNameError, public_names
+from kernbench.language.triton_names import unknown
 
 
 def _forward(name: str, method: Callable[..., Any]) -> Callable[..., Any]:

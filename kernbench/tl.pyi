@@ -2,7 +2,7 @@
 
 from typing import Any, TypeAlias
 
-from kernbench.kernels.tl import Language
+from kernbench.language.tl import Language
 
 _language: Language
 

@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from kernbench import dtypes
 from kernbench.errors import UsageError
-from kernbench.runtime import expectations
-from kernbench.runtime.context import Context
-from kernbench.runtime.current import context_of
-from kernbench.runtime.factory import TensorFactory
-from kernbench.runtime.placement import DPPolicy as DPPolicy
-from kernbench.runtime.tensors import Tensor as Tensor
+from kernbench.host import expectations
+from kernbench.host.context import Context
+from kernbench.host.current import context_of
+from kernbench.host.factory import TensorFactory
+from kernbench.host.placement import DPPolicy as DPPolicy
+from kernbench.host.tensors import Tensor as Tensor
+from kernbench.support import dtypes
 
 Array = np.ndarray[Any, Any]
 _WITHOUT_EFFECT = ("device", "requires_grad", "generator", "pin_memory", "layout")

@@ -10,7 +10,7 @@ import numpy as np
 import kernbench.tl as tl
 import kernbench.triton as triton
 import kernbench.triton.language as triton_tl
-from kernbench.runtime import DPPolicy
+from kernbench.host import DPPolicy
 
 F16 = np.float16
 ONE = DPPolicy(num_cubes=1, num_pes=1)

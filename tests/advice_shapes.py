@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import kernbench.tl as tl
-from kernbench.runtime import DPPolicy
+from kernbench.host import DPPolicy
 
 F16 = np.float16
 ROWS = DPPolicy(pe="row_wise", num_cubes=1)

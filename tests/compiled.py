@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from kernbench.pgraph import PropertyGraph
-from kernbench.topology import compile_topology, load
+from kernbench.hardware.topology import compile_topology, load
+from kernbench.support.pgraph import PropertyGraph
 
 
 def compiled(file: str | None = None, overrides: Mapping[str, object] | None = None) -> PropertyGraph:

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 from kernbench_graph.stores.embedded import engine
 
-from kernbench import collector, compiled
-from kernbench.compiled import state
+from kernbench.support import collector, compiled
+from kernbench.support.compiled import state
 from tests.examples import register_profiles
 from tests.neo4j_server import Running, empty, shared_server
 from tests.processes import end_all

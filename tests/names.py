@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
-from kernbench.kinds import COMPONENT_KINDS
-from kernbench.topology.names import Name, parse
-from kernbench.topology.shapes.sections import OPPOSITE, SIDES
+from kernbench.hardware.kinds import COMPONENT_KINDS
+from kernbench.hardware.topology.names import Name, parse
+from kernbench.hardware.topology.shapes.sections import OPPOSITE, SIDES
 
 __all__ = ["OPPOSITE", "SIDES", "Name", "parse"]
 

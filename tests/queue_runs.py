@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kernbench.machine.machine import Machine
-from kernbench.program.operations import Op
-from kernbench.replay import DataPlane
-from kernbench.runtime import Context, DPPolicy
-from kernbench.sim.instrument import Instrument
-from kernbench.sim.transaction import Transaction
+from kernbench.engine.core.instrument import Instrument
+from kernbench.engine.core.transaction import Transaction
+from kernbench.engine.machine.machine import Machine
+from kernbench.engine.program.operations import Op
+from kernbench.host import Context, DPPolicy
+from kernbench.values import DataPlane
 from tests.compiled import compiled
 
 PAIR = {"system.sips": 1, "sip.cube_mesh": {"w": 1, "h": 1}, "cube.pes.count": 2,

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from kernbench.address import address_bits
-from kernbench.machine.machine import Machine
-from kernbench.pgraph import PropertyGraph
-from kernbench.replay import DataPlane
-from kernbench.runtime import Context
-from kernbench.topology import compile_topology, load
+from kernbench.engine.machine.machine import Machine
+from kernbench.hardware.address import address_bits
+from kernbench.hardware.topology import compile_topology, load
+from kernbench.host import Context
+from kernbench.support.pgraph import PropertyGraph
+from kernbench.values import DataPlane
 
 
 @cache

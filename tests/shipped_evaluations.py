@@ -6,9 +6,9 @@ import sys
 from functools import cache
 from types import ModuleType
 
-from kernbench.benches.registry import forget
-from kernbench.data_files import data_dir
-from kernbench.user_modules import load_file, module_name
+from kernbench.support.data_files import data_dir
+from kernbench.support.user_modules import load_file, module_name
+from kernbench.workloads.benches.registry import forget
 
 GQA = f"{data_dir('evaluations') / '_gqa_attention.py'}:gqa-attention"
 """A bench that one of them has for itself."""

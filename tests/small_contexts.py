@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kernbench.machine.machine import Machine
-from kernbench.replay import DataPlane
-from kernbench.runtime import Context, DPPolicy
+from kernbench.engine.machine.machine import Machine
+from kernbench.host import Context, DPPolicy
+from kernbench.values import DataPlane
 from tests.compiled import compiled
 from tests.small_machines import SMALL, minimal, small
 

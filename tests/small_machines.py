@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from kernbench.pgraph import PropertyGraph
+from kernbench.support.pgraph import PropertyGraph
 from tests.compiled import compiled
 
 SMALL = {

@@ -9,8 +9,8 @@ import pytest
 
 import kernbench.triton as triton
 import kernbench.triton.language as tl
-from kernbench.data_files import data_dir
-from kernbench.user_modules import load_file
+from kernbench.support.data_files import data_dir
+from kernbench.support.user_modules import load_file
 
 MEASURE = Path(__file__).parents[1] / "tools" / "gpu" / "measure.py"
 

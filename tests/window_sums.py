@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import kernbench as kb
-from kernbench.analysis.window_use import use_within
+from kernbench.analysis.windows.window_use import use_within
 
 ABOUT = {"busy_ns": 1e-6, "occupied_ns": 1e-6, "wait_ns": 1e-6, "bytes": 1.0}
 """How far sums may be off, by column; bytes are whole numbers in each window."""

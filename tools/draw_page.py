@@ -22,7 +22,7 @@ from waitress.server import create_server
 
 import kernbench as kb
 from kernbench.api.stores import borrowed
-from kernbench.web.app import App
+from kernbench.page.server.app import App
 
 SIZES = {"phone": (360, 740), "desk": (1400, 900), "wall": (1920, 1080)}
 PATHS = (

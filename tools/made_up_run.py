@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from kernbench.pgraph import PropertyGraph, RunRecord
-from kernbench.routing import Router, Traffic
+from kernbench.hardware.routing import Router, Traffic
+from kernbench.support.pgraph import PropertyGraph, RunRecord
 
 Ints = NDArray[np.int64]
 HOT_SLICE = "sip0.cube0.hbm_ctrl.pe0"

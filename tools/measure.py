@@ -22,10 +22,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import kernbench as kb
-from kernbench.benches import list_all
-from kernbench.data_files import shipped_topologies
-from kernbench.sim.clock import Clock
-from kernbench.topology import compile_topology, load
+from kernbench.engine.core.clock import Clock
+from kernbench.hardware.topology import compile_topology, load
+from kernbench.support.data_files import shipped_topologies
+from kernbench.workloads.benches import list_all
 from tools.measured_rows import lacking, with_rows
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "measured.md"

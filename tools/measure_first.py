@@ -17,7 +17,7 @@ from typing import Any
 import kernbench as kb
 from kernbench.api.asking import library
 from kernbench.api.names import bench_names
-from kernbench.pgraph import Question
+from kernbench.support.pgraph import Question
 
 _PATHS = {
     "src": "sip0.cube0.pe0.pe_dma",

@@ -89,7 +89,7 @@ def user_seconds() -> float:
 
 def clock_of_runs() -> Any:
     """The class of clock that runs have in this process."""
-    from kernbench.sim.clock import Clock
+    from kernbench.sim.clock import Clock  # as older commits name it too
 
     try:
         from kernbench.sim import engine

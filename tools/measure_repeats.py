@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import kernbench as kb
-from kernbench.analysis.accounted import repeated
+from kernbench.analysis.windows.estimate_bounds import repeated
 
 MODEL = {
     "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 512,

@@ -23,11 +23,11 @@ from kernbench_graph.archive.record import complete_info
 from kernbench_graph.projection import Projection
 
 import kernbench as kb
-from kernbench.analysis.sought import seek
+from kernbench.analysis.on_demand import seek
 from kernbench.api.asking import library
 from kernbench.api.stores import open_store
 from kernbench.api.topologies import load_topology
-from kernbench.pgraph import (
+from kernbench.support.pgraph import (
     GraphStore,
     Question,
     RunRecord,

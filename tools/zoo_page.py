@@ -10,9 +10,9 @@ from collections import Counter
 from pathlib import Path
 
 import kernbench as kb
-from kernbench.data_files import data_dir
-from kernbench.pgraph import PropertyGraph
-from kernbench.topology.neighbours import MachineShape
+from kernbench.hardware.topology.neighbours import MachineShape
+from kernbench.support.data_files import data_dir
+from kernbench.support.pgraph import PropertyGraph
 
 PATTERNS = ("neighbour", "uniform-random", "transpose")
 BYTES = 4 << 10

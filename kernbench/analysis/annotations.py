@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from kernbench.pgraph import MARKED, SCHEMA
+from kernbench.support.pgraph import MARKED, SCHEMA
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kernbench.pgraph import CONFIGURED, GraphStore, settings
+from kernbench.support.pgraph import CONFIGURED, GraphStore, settings
 
 Properties = Mapping[str, Any]
 """The properties of a kept run."""

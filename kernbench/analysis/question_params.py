@@ -11,14 +11,14 @@ import json
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
-from kernbench.analysis.asked_run import AskedRun
-from kernbench.analysis.chosen_window import ALL, RUN, SETUP
-from kernbench.analysis.path_steps import CAUSES
-from kernbench.analysis.routing import SHORT_NAMES
-from kernbench.analysis.time_window import select
+from kernbench.analysis.path.path_steps import CAUSES
+from kernbench.analysis.routes.routing import SHORT_NAMES
+from kernbench.analysis.run_view import AskedRun
+from kernbench.analysis.windows.chosen_window import ALL, RUN, SETUP
+from kernbench.analysis.windows.time_window import select
 from kernbench.errors import UsageError
-from kernbench.hints import did_you_mean, suggestion
-from kernbench.pgraph import GraphStore, QueryError, Question, RunRecord, settings
+from kernbench.support.hints import did_you_mean, suggestion
+from kernbench.support.pgraph import GraphStore, QueryError, Question, RunRecord, settings
 
 _NUMBERED = {"transaction": "Transaction", "operation": "Op"}
 """Things with numbers, and the table that has them."""

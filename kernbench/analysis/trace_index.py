@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from kernbench.analysis.accounted import Repeated
 from kernbench.analysis.trace_tables import (
     Groups,
     Ints,
@@ -25,6 +24,7 @@ from kernbench.analysis.trace_tables import (
     TracedMessage,
     TracedOp,
 )
+from kernbench.analysis.windows.estimate_bounds import Repeated
 
 CLOSE_NS = 1e-6
 """Times that differ by less are one; far above rounding, far below anything that is simulated."""

@@ -14,11 +14,11 @@ from typing import Any
 
 from kernbench.api import asking
 from kernbench.api.names import Folders
+from kernbench.api.notebook_contents import SHOWN
 from kernbench.api.run_trace import RunTrace
-from kernbench.bounds import check_number
-from kernbench.pgraph import QueryError, Question
-from kernbench.report.cells import number
-from kernbench.shown import SHOWN
+from kernbench.draw.cells import number
+from kernbench.support.bounds import check_number
+from kernbench.support.pgraph import QueryError, Question
 
 LEAST = 0.01
 """Share of the window's time below which advice is not worth giving."""

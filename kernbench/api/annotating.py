@@ -10,8 +10,8 @@ from kernbench.api.readings import own_value
 from kernbench.api.result import Run
 from kernbench.api.stores import Store, borrowed, run_id
 from kernbench.errors import UsageError
-from kernbench.hints import suggestion
-from kernbench.pgraph import MARKED, NOTE, SCHEMA, GraphNode, GraphStore, RunRecord, TopologyRecord
+from kernbench.support.hints import suggestion
+from kernbench.support.pgraph import MARKED, NOTE, SCHEMA, GraphNode, GraphStore, RunRecord, TopologyRecord
 
 _LONGEST = 200
 _OWN = ("betweenness", "pagerank", "community")

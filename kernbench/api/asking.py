@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from kernbench.api.names import QUERIES_VARIABLE, Folders, question_folders
 from kernbench.api.stores import Store, borrowed, run_id
-from kernbench.data_files import data_dir
 from kernbench.errors import KernBenchError, UsageError
+from kernbench.support.data_files import data_dir
 
 if TYPE_CHECKING:
-    from kernbench.pgraph import GraphStore, Question, Result
+    from kernbench.support.pgraph import GraphStore, Question, Result
 
 
 def library(queries: Folders = ()) -> Mapping[str, Question]:
@@ -29,7 +29,7 @@ def library(queries: Folders = ()) -> Mapping[str, Question]:
 @cache
 def _library(folders: tuple[str, ...], places: tuple[str, ...]) -> Mapping[str, Question]:
     """The questions of ``folders``, which lie at ``places``: a relative name means another one elsewhere."""
-    from kernbench.pgraph import QueryError, load_library
+    from kernbench.support.pgraph import QueryError, load_library
 
     found = dict(load_library(data_dir("queries"), proved=True))
     for folder, place in zip(folders, places, strict=True):
@@ -63,7 +63,7 @@ def questions(queries: Folders = ()) -> list[dict[str, Any]]:
 
 def question(name: str, queries: Folders = ()) -> dict[str, Any]:
     """One question as :func:`questions` describes it; its last part is enough where no other ends so."""
-    from kernbench.pgraph import find_question
+    from kernbench.support.pgraph import find_question
 
     return _plain(find_question(library(queries), name))
 
@@ -129,7 +129,7 @@ def ask(
     Raises:
         QueryError: The question or a parameter is unknown.
     """
-    from kernbench.pgraph import ask as ask_question
+    from kernbench.support.pgraph import ask as ask_question
 
     question, given, bound = _gather(name, params, queries, window)
     with borrowed(store) as opened:
@@ -154,7 +154,7 @@ def print_question(
     sets the parameters, among them the run's id, and has the same rows there as :func:`ask` here. Where it
     rests on an analysis that is not on that server for certain, a comment in it says what to do.
     """
-    from kernbench.pgraph import parameter_names, printed
+    from kernbench.support.pgraph import parameter_names, printed
 
     question, given, bound = _gather(name, params, queries, window)
     with borrowed(store) as opened:
@@ -184,7 +184,7 @@ def expect(questions: Sequence[Question], run: str, store: GraphStore) -> None:
 def _work_out(store: GraphStore, question: Question, run: str | None, params: Mapping[str, Any]) -> None:
     """See to it that the graph has the answers of the analysis that the question rests on."""
     if question.works_out and run is not None:
-        from kernbench.analysis.sought import seek
+        from kernbench.analysis.on_demand import seek
 
         seek(store, run, question.works_out, params)
 
@@ -197,7 +197,7 @@ def _gather(
     Before anything is opened: wrong parameters fail at once, and names that :func:`ask` itself takes (store,
     run) cannot clash with the question's.
     """
-    from kernbench.pgraph import QueryError, find_question
+    from kernbench.support.pgraph import QueryError, find_question
 
     question = find_question(library(queries), name)
     given: dict[str, Any] = dict(params or {})
@@ -249,7 +249,7 @@ def ask_cypher(
         and :class:`GraphPath`. ``engine`` says who answered.
     """
     from kernbench.api.cypher_errors import explain_error
-    from kernbench.pgraph import QUERY_TIMEOUT_S, QueryError
+    from kernbench.support.pgraph import QUERY_TIMEOUT_S, QueryError
 
     with borrowed(store) as opened:
         target = None if run is None else run_id(opened, run)

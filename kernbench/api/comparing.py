@@ -6,14 +6,14 @@ from itertools import zip_longest
 from math import fsum
 from typing import Any
 
-from kernbench.analysis.accounted import repeated
-from kernbench.analysis.chosen_window import Chosen, ChosenWindow
 from kernbench.analysis.configuration import differences
+from kernbench.analysis.windows.chosen_window import Chosen, ChosenWindow
+from kernbench.analysis.windows.estimate_bounds import repeated
 from kernbench.api.open_runs import open_run
 from kernbench.api.result import Run
 from kernbench.api.stores import Store, borrowed
-from kernbench.bounds import check_number
 from kernbench.errors import UsageError
+from kernbench.support.bounds import check_number
 
 _IDENTITY = ("run_id", "bench", "topology", "params", "version", "status", "started_at")
 _COMPARED = ("busy_ns_before", "busy_ns_after", "wait_ns_before", "wait_ns_after")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from kernbench.hints import suggestion
-from kernbench.pgraph import QueryError, QuerySyntaxError
+from kernbench.support.hints import suggestion
+from kernbench.support.pgraph import QueryError, QuerySyntaxError
 
 _EMBEDDED = re.compile(r"Invalid input <.*>: .*\(line: (\d+), offset: (\d+)\)", re.DOTALL)
 _NEO4J = re.compile(r"Invalid input .*\(line (\d+), column (\d+)", re.DOTALL)
@@ -27,7 +27,7 @@ _RESERVED = _CLAUSES | frozenset(
 
 def explain_error(error: QueryError, text: str) -> QueryError:
     """``error`` about the query ``text`` in words that lead on; as it is where there is nothing to add."""
-    from kernbench.pgraph import SCHEMA
+    from kernbench.support.pgraph import SCHEMA
 
     message = str(error)
     if found := _EMBEDDED.search(message):
@@ -50,7 +50,7 @@ _SCHEMA_PAGE = "docs/reference/schema.md lists them"
 
 def _place(text: str, line: int, column: int) -> tuple[int, int]:
     """Line and column in ``text`` where an engine counts them after the ``EXPLAIN`` or ``PROFILE`` in it."""
-    from kernbench.pgraph import asked_for_plan
+    from kernbench.support.pgraph import asked_for_plan
 
     asked = asked_for_plan(text)[1]
     before = text[: len(text) - len(asked)]

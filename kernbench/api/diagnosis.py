@@ -10,8 +10,8 @@ from importlib.util import find_spec
 from typing import Any, Protocol, runtime_checkable
 
 from kernbench.api.stores import check_can_be_written, default_store, folder_of, open_store
-from kernbench.data_files import data_dir, shipped_topologies
-from kernbench.pgraph import install
+from kernbench.support.data_files import data_dir, shipped_topologies
+from kernbench.support.pgraph import install
 from kernbench.version import __version__
 
 _NEEDED = (
@@ -78,7 +78,7 @@ def _extra(check: str, extra: str, *libraries: str) -> dict[str, str]:
 
 
 def _compiled_core() -> dict[str, str]:
-    from kernbench.compiled import state
+    from kernbench.support.compiled import state
 
     return _row("compiled core", "ok" if state == "used" else "missing", state)
 
@@ -101,13 +101,13 @@ def _questions() -> str:
 
 
 def _benches() -> str:
-    from kernbench.benches import list_all
+    from kernbench.workloads.benches import list_all
 
     return f"{len(list_all())}"
 
 
 def _store(url: str) -> str:
-    from kernbench.pgraph import SCHEMA_VERSION
+    from kernbench.support.pgraph import SCHEMA_VERSION
 
     folder = folder_of(url)
     if folder is not None and not folder.exists():

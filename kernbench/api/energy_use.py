@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from kernbench.api.notebook_contents import SHOWN
 from kernbench.api.run_trace import RunTrace
 from kernbench.errors import UsageError
-from kernbench.shown import SHOWN
 
 if TYPE_CHECKING:
-    from kernbench.analysis.energy import Energy, EnergyRow
+    from kernbench.analysis.energy.energy_tables import Energy, EnergyRow
 
 HEADINGS = {"kind": "By kind of part", "part": "By part", "line": "By source line", "launch": "By launch"}
 """What rows may be, with a heading; the rows of each add up to the energy of the run."""
@@ -44,7 +44,7 @@ def energy_by(
 
 def _add_watts(run: RunTrace, rows: list[dict[str, Any]], limit_w: float) -> None:
     """Give each launch its average power, and the share of its clock at which it keeps the limit."""
-    from kernbench.analysis.energy import clock_share
+    from kernbench.analysis.energy.energy_tables import clock_share
 
     took = {one["number"]: one["t_done"] - one["t_start"] for one in run.tables["Launch"].to_pylist()}
     for row in rows:
@@ -89,8 +89,8 @@ def _level(kept: RunTrace, rows: list[EnergyRow], by: str) -> EnergyUse:
 
 def energy_of(run: RunTrace, figures: Figures | None = None) -> Energy:
     """The energy of a run, charge by charge. ``UsageError`` for one without a trace, or for wrong figures."""
-    from kernbench.analysis.energy import Energy
-    from kernbench.pgraph import RunRecord, further_link_properties
+    from kernbench.analysis.energy.energy_tables import Energy
+    from kernbench.support.pgraph import RunRecord, further_link_properties
 
     run._check_traced()
     record = RunRecord(run.properties, run.tables)
@@ -107,7 +107,7 @@ def launches_pj(run: RunTrace) -> list[float]:
 
 def nest_figures(figures: Figures, wires: Iterable[str] = ()) -> dict[str, dict[str, Any]]:
     """Figures by kind or wire, and key; ``UsageError`` for one that neither has."""
-    from kernbench.topology.energy import wrong
+    from kernbench.hardware.topology.energy import wrong
 
     found: dict[str, dict[str, Any]] = {}
     for dotted, value in figures.items():
@@ -141,7 +141,7 @@ def _row(row: EnergyRow) -> dict[str, Any]:
 
 
 def _by_kind(rows: list[EnergyRow]) -> list[dict[str, Any]]:
-    from kernbench.analysis.energy import EnergyRow
+    from kernbench.analysis.energy.energy_tables import EnergyRow
 
     kinds: dict[str, tuple[int, int, int]] = {}
     for row in rows:

@@ -10,10 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from kernbench.analysis.chosen_window import Chosen, ChosenWindow
+from kernbench.analysis.windows.chosen_window import Chosen, ChosenWindow
 from kernbench.errors import UsageError
-from kernbench.hints import did_you_mean, suggestion
-from kernbench.written_files import writing
+from kernbench.support.hints import did_you_mean, suggestion
+from kernbench.support.written_files import writing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -71,7 +71,7 @@ def _perfetto(
     waits: bool = False,
     ticks: str = "ns",
 ) -> list[str]:
-    from kernbench.report.perfetto import TICKS, Options, write
+    from kernbench.export.perfetto import TICKS, Options, write
 
     if ticks not in TICKS:
         raise UsageError(f"unknown ticks '{ticks}'; {suggestion(ticks, TICKS)}use {' or '.join(TICKS)}")
@@ -81,8 +81,8 @@ def _perfetto(
 
 def _chakra(run: RunTrace, prefix: PathLike, chosen: ChosenWindow) -> list[str]:
     """``prefix.0.et`` for SIP 0, and so on. Chakra's times are whole us, so attributes have the ns."""
-    from kernbench.analysis.window_tables import tables_within
-    from kernbench.report.chakra import ranks
+    from kernbench.analysis.windows.window_tables import tables_within
+    from kernbench.export.chakra import ranks
 
     window = run.window(chosen)
     parts = run.topology_record().tables["Component"]
@@ -99,8 +99,8 @@ def _chakra(run: RunTrace, prefix: PathLike, chosen: ChosenWindow) -> list[str]:
 
 def _npe(run: RunTrace, path: PathLike, chosen: ChosenWindow) -> list[str]:
     """A device of the file is a cube, a core one of its routers, a cycle a picosecond."""
-    from kernbench.pgraph import topology_graph
-    from kernbench.report.npe import Cubes, write
+    from kernbench.export.npe import Cubes, write
+    from kernbench.support.pgraph import topology_graph
 
     graph = topology_graph(run.topology_record())
     width, height = (int(graph.properties[f"cube_mesh_{key}"]) for key in "wh")
@@ -113,7 +113,7 @@ def _graph(
     run: RunTrace, path: PathLike, chosen: ChosenWindow, names: Sequence[str] = (), *, form: str
 ) -> list[str]:
     """Nodes have their ``id`` of the store and ``labels``, joined by colons; edges ``relationship``."""
-    from kernbench.report.graph_files import write
+    from kernbench.export.graph_files import write
 
     if Path(path).suffix.lower() != f".{form}":
         raise UsageError(f"'{os.fspath(path)}' does not end in .{form}; give it that ending")
@@ -123,7 +123,7 @@ def _graph(
 
 def _tables(run: RunTrace, folder: PathLike, chosen: ChosenWindow, *, form: str) -> list[str]:
     """A file for each table, ``Op.csv``, ``Hop.csv`` and so on, and ``run.json``."""
-    from kernbench.analysis.window_tables import tables_within
+    from kernbench.analysis.windows.window_tables import tables_within
 
     window = run.window(chosen)
     whole = window.spans == ((0.0, run.sim_ns),)
@@ -154,9 +154,9 @@ def _timeline(run: RunTrace, path: PathLike, chosen: ChosenWindow, **options: An
 
 
 def _roofline(run: RunTrace, path: PathLike, chosen: ChosenWindow) -> list[str]:
-    from kernbench.report.figures import drawing
-    from kernbench.report.figures.roofline import roofline_figure
-    from kernbench.report.roofs import drawn
+    from kernbench.draw.figures import drawing
+    from kernbench.draw.figures.roofline import roofline_figure
+    from kernbench.draw.roofs import drawn
 
     launch = chosen.of_launches("a roofline is of")
     panels = {"launches": "launch", "operations": "operation"}

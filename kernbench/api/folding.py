@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from kernbench.pgraph import Result
-from kernbench.report.cells import fold
+from kernbench.draw.cells import fold
+from kernbench.support.pgraph import Result
 
 _FACTOR = 8
 _MOST = 20_000

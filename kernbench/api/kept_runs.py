@@ -12,8 +12,8 @@ from kernbench.api.recording import tags_text
 from kernbench.api.result import Run
 from kernbench.api.stores import Store, borrowed, keeper, run_id
 from kernbench.errors import UsageError
-from kernbench.hints import did_you_mean
-from kernbench.pgraph import GraphStore, RunNotFoundError, RunRecord
+from kernbench.support.hints import did_you_mean
+from kernbench.support.pgraph import GraphStore, RunNotFoundError, RunRecord
 
 
 def listed(bench: str | None = None, store: Store = None, *, tag: str | None = None) -> list[dict[str, Any]]:

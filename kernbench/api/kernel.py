@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbench import dtypes
 from kernbench.api.result import Run
 from kernbench.api.running import Program, RunVerificationError, program_of, run_program
 from kernbench.api.stores import Store, as_store
 from kernbench.api.topologies import Topology, kept_machine
 from kernbench.api.tuning import Tuner, Tuning
+from kernbench.engine.run_options import RunOptions
 from kernbench.errors import UsageError, VerificationError
-from kernbench.pgraph import Result
-from kernbench.run_options import RunOptions
+from kernbench.support import dtypes
+from kernbench.support.pgraph import Result
 
 if TYPE_CHECKING:
-    from kernbench.kernels import Choices
-    from kernbench.runtime import DPPolicy
+    from kernbench.host import DPPolicy
+    from kernbench.language import Choices
 
 Array = NDArray[Any]
 
@@ -38,7 +38,7 @@ class KernelInputs:
 
     def interpreted(self, outputs: int) -> list[Array] | None:
         """The last ``outputs`` arrays of the kernel without hardware; None where several PEs ran it."""
-        from kernbench.kernels import interpret
+        from kernbench.language import interpret
 
         if not self.one_pe:
             return None
@@ -96,7 +96,7 @@ class KernelRun:
     def check(self, reference: Callable[..., object], *, tolerance: float | None = None) -> KernelRun:
         """Compare machine, interpreter and reference; returns itself, so that questions can follow.
 
-        A kernel on one PE runs once more without hardware (:func:`kernbench.kernels.interpret`): where the
+        A kernel on one PE runs once more without hardware (:func:`kernbench.language.interpret`): where the
         interpreter is wrong too, the kernel is; where it is right, the order of operations is.
 
         Args:
@@ -110,8 +110,8 @@ class KernelRun:
         """
         if self._call is None:
             raise UsageError("check: this result was not made by run_kernel")
-        from kernbench.bounded import Bounded
-        from kernbench.replay import compare
+        from kernbench.support.bounded import Bounded
+        from kernbench.values import compare
 
         inputs = [value for value in self._call.args if isinstance(value, np.ndarray)]
         expected = reference(*(array.copy() for array in inputs))
@@ -173,10 +173,10 @@ def run_kernel(
         Where accesses race its ``run`` is not verified, :meth:`KernelRun.check` raises, and a configuration
         is never the fastest.
     """
-    from kernbench.kernels.autotune import Autotuned
-    from kernbench.kernels.binding import argument_names
-    from kernbench.runtime import Tensor
-    from kernbench.runtime.values import own_copy
+    from kernbench.host import Tensor
+    from kernbench.host.values import own_copy
+    from kernbench.language.autotune import Autotuned
+    from kernbench.language.binding import argument_names
 
     given = [] if out is None else [out] if isinstance(out, np.ndarray) else list(out)
     name = getattr(fn, "__name__", "kernel")
@@ -239,7 +239,7 @@ def run_kernel(
 
 def _to_be_tuned(fn: Callable[..., Any], args: Sequence[object], constants: Mapping[str, object]) -> bool:
     """Whether configurations of the kernel are to be measured: they leave a choice that is not known yet."""
-    from kernbench.kernels import Autotuned
+    from kernbench.language import Autotuned
 
     tuned = fn if isinstance(fn, Autotuned) else getattr(fn, "tuned", None)
     if tuned is None or len(tuned.configs) == 1:

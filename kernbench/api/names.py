@@ -12,9 +12,9 @@ from typing import Any
 
 from kernbench.api import stores
 from kernbench.api.stores import Store
-from kernbench.data_files import data_dir, shipped_topologies
-from kernbench.declared import declared, declared_in
-from kernbench.input_files import read_text
+from kernbench.support.data_files import data_dir, shipped_topologies
+from kernbench.support.input_files import read_text
+from kernbench.support.registered_names import declared, declared_in
 
 QUERIES_VARIABLE = "KERNBENCH_QUERIES"
 """Names folders with questions of a user's own, separated like those of ``PATH``."""
@@ -26,7 +26,7 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 def bench_names() -> dict[str, tuple[str, ...]]:
     """The names of the parameters of every shipped bench, by its name."""
-    return declared(_PACKAGE / "benches", "bench")
+    return declared(_PACKAGE / "workloads" / "benches", "bench")
 
 
 def evaluation_names() -> list[str]:
@@ -41,7 +41,7 @@ def table_names() -> list[str]:
 
 def pattern_names() -> list[str]:
     """The names of the built-in patterns of traffic, in the order in which they are listed."""
-    return list(declared_in(_PACKAGE / "probes" / "traffic_patterns.py", "_pattern"))
+    return list(declared_in(_PACKAGE / "workloads" / "probes" / "traffic_patterns.py", "_pattern"))
 
 
 def topology_names() -> list[str]:
@@ -51,7 +51,7 @@ def topology_names() -> list[str]:
 
 def topology_keys() -> list[str]:
     """The dotted keys of the default topology's file, such as ``cube.hbm.channel_gbs``."""
-    from kernbench.pgraph import load_plain
+    from kernbench.support.pgraph import load_plain
 
     file = data_dir("configs") / "topologies" / "default.yaml"
     return list(_keys("", load_plain(read_text(file))))
@@ -86,7 +86,7 @@ def question_files() -> dict[str, Path]:
 
 def question_parameter_names(file: Path) -> list[str]:
     """The names of the parameters of the question in ``file`` that one may give; none where it is wrong."""
-    from kernbench.pgraph import load_plain
+    from kernbench.support.pgraph import load_plain
 
     try:
         return list(load_plain(read_text(file))["params"])
@@ -99,7 +99,7 @@ def run_names(store: Store = None) -> list[tuple[str, tuple[str, ...]]]:
     url = stores.default_store() if store is None else store
     folder = stores.folder_of(os.fspath(url)) if isinstance(url, str | os.PathLike) else None
     if folder is not None:
-        from kernbench.pgraph import archived_run_names
+        from kernbench.support.pgraph import archived_run_names
 
         return archived_run_names(folder)
     return [(str(info["id"]), tuple(stores.tags_of(info))) for info in stores.as_store(url).runs()]

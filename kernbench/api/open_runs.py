@@ -8,7 +8,7 @@ from functools import cached_property
 
 from kernbench.api.result import Run
 from kernbench.api.stores import Store, as_store, run_id
-from kernbench.pgraph import GraphStore, PropertyGraph, TopologyRecord, topology_graph
+from kernbench.support.pgraph import GraphStore, PropertyGraph, TopologyRecord, topology_graph
 
 _KEPT = 4
 """Runs whose tables stay in memory."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 
-from kernbench.analysis.chosen_window import Chosen, ChosenWindow
-from kernbench.analysis.time_window import Window
+from kernbench.analysis.windows.chosen_window import Chosen, ChosenWindow
+from kernbench.analysis.windows.time_window import Window
 from kernbench.api.advising import named_run
 from kernbench.api.result import Run
 from kernbench.api.stores import Store
 from kernbench.api.topologies import Topology, as_graph
 from kernbench.errors import UsageError
-from kernbench.pgraph import PropertyGraph
+from kernbench.support.pgraph import PropertyGraph
 
 DIAGRAM_VIEWS = ("system", "sip", "cube", "pe")
 """From the tray to the parts of a PE."""
@@ -20,7 +20,7 @@ DIAGRAM_VIEWS = ("system", "sip", "cube", "pe")
 
 def diagram_views(graph: PropertyGraph) -> tuple[str, ...]:
     """The views that a machine has: one of blocks alone where it is not a tray of packages."""
-    from kernbench.report.views.facts import is_tray
+    from kernbench.draw.machine.facts import is_tray
 
     return DIAGRAM_VIEWS if is_tray(graph) else DIAGRAM_VIEWS[:1]
 
@@ -53,8 +53,8 @@ def diagram(
     Raises:
         UsageError: There is no such view or part, or the run was on another topology.
     """
-    from kernbench.report.svg import svg
-    from kernbench.report.views import VIEWS, overlay
+    from kernbench.draw.machine import VIEWS, overlay
+    from kernbench.draw.svg import svg
 
     if view not in VIEWS:
         raise UsageError(f"there is no view '{view}'; use one of {', '.join(VIEWS)}")

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from kernbench.api.running import failed
 from kernbench.api.topologies import Components, Topology, described_machine
-from kernbench.bounds import check_number
+from kernbench.engine.run_options import ShareProgress
 from kernbench.errors import InvariantError
-from kernbench.run_options import ShareProgress
+from kernbench.support.bounds import check_number
 
 if TYPE_CHECKING:
-    from kernbench.probes.report import ProbeReport
+    from kernbench.workloads.probes.report import ProbeReport
 
 
 def probe(
@@ -39,10 +39,10 @@ def probe(
     Returns:
         The measurements. Its ``ok`` says whether every invariant holds; nothing is raised where one does not.
     """
-    from kernbench.probes.cases import CaseCatalogue, LeftOut
-    from kernbench.probes.measurements import ProbeBench, has_cache
-    from kernbench.probes.probe_checks import check as findings
-    from kernbench.probes.report import STANDARD_BYTES, SWEEP_BYTES, ProbeReport, notes, size_text
+    from kernbench.workloads.probes.cases import CaseCatalogue, LeftOut
+    from kernbench.workloads.probes.measurements import ProbeBench, has_cache
+    from kernbench.workloads.probes.probe_checks import check as findings
+    from kernbench.workloads.probes.report import STANDARD_BYTES, SWEEP_BYTES, ProbeReport, notes, size_text
 
     for size in (*(sizes or ()), *(() if nbytes is None else (nbytes,))):
         check_number("a size", size, 1)

@@ -10,12 +10,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kernbench.errors import KernBenchError, UsageError
-from kernbench.pgraph import SCHEMA, PropertyGraph
-from kernbench.user_code import raised_at
-from kernbench.user_modules import load_file, load_module
+from kernbench.support.pgraph import SCHEMA, PropertyGraph
+from kernbench.support.user_code import raised_at
+from kernbench.support.user_modules import load_file, load_module
 
 if TYPE_CHECKING:
-    from kernbench.sim.instrument import Instrument
+    from kernbench.engine.core.instrument import Instrument
 
 _WORD = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _TYPES: dict[type, str] = {str: "text", bool: "truth", int: "whole number", float: "number"}
@@ -28,7 +28,7 @@ def check_instruments(instruments: Sequence[object]) -> list[Instrument]:
 
     ``UsageError`` where one is none, or two have one table.
     """
-    from kernbench.sim.instrument import Instrument
+    from kernbench.engine.core.instrument import Instrument
 
     found: list[Instrument] = []
     tables: set[object] = set()
@@ -48,7 +48,7 @@ def check_instruments(instruments: Sequence[object]) -> list[Instrument]:
 
 def _load(named: str) -> Instrument:
     """An object of the class ``file.py:Class`` or ``module:Class``; of a file with one instrument, that."""
-    from kernbench.sim.instrument import Instrument
+    from kernbench.engine.core.instrument import Instrument
 
     place, _, name = (named, "", "") if named.endswith(".py") else named.rpartition(":")
     load = load_file if place.endswith(".py") else load_module

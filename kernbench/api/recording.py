@@ -12,13 +12,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kernbench.analysis.time_window import PARTIAL
+from kernbench.analysis.windows.time_window import PARTIAL
 from kernbench.api import readings
 from kernbench.api.result import Run
 from kernbench.api.stores import Store, folder_of, keeper
 from kernbench.api.topologies import changes_of
 from kernbench.errors import UsageError
-from kernbench.pgraph import (
+from kernbench.support.pgraph import (
     PropertyGraph,
     RunRecord,
     TopologyRecord,
@@ -26,16 +26,16 @@ from kernbench.pgraph import (
     run_times,
     topology_record,
 )
-from kernbench.user_modules import code_hash
+from kernbench.support.user_modules import code_hash
 from kernbench.version import __version__
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from kernbench.machine.machine import Machine
-    from kernbench.replay.oplog import OpLog
-    from kernbench.runtime.estimates import Estimate
-    from kernbench.sim.instrument import Instrument
+    from kernbench.engine.core.instrument import Instrument
+    from kernbench.engine.machine.machine import Machine
+    from kernbench.host.estimates import Estimate
+    from kernbench.values.oplog import OpLog
 
 SomeRun = TypeVar("SomeRun", bound=Run)
 
@@ -92,7 +92,7 @@ class Recording:
         run_id: str = "",
         instruments: Sequence[Instrument | str] = (),
     ) -> None:
-        from kernbench.sim.trace import TraceRecorder
+        from kernbench.engine.core.trace import TraceRecorder
 
         self._wrong: UsageError | None = None
         self._users = readings.check_instruments(instruments) if instruments else ()
@@ -193,7 +193,7 @@ class Recording:
         """All tables of a traced run; of an untraced one what its resources counted."""
         import pyarrow as pa
 
-        from kernbench.sim.trace import arrow, use
+        from kernbench.engine.core.trace import arrow, use
 
         def table(columns: Mapping[str, Any]) -> pa.Table:
             return pa.table({name: arrow(values) for name, values in columns.items()})
@@ -224,7 +224,7 @@ class Recording:
 
 def _topology_of(graph: PropertyGraph) -> TopologyRecord:
     """``graph`` as it is kept with its runs; that of one which nobody changes is made once."""
-    from kernbench.machine.kept import SEALED
+    from kernbench.engine.machine.kept import SEALED
 
     if SEALED not in graph.worked_out:
         return topology_record(graph)

@@ -10,8 +10,8 @@ from kernbench.api.running import bench_hash, program_of, run
 from kernbench.api.topologies import mark_changes
 from kernbench.api.traffic_runs import BENCH, PATTERN, traffic, traffic_hash
 from kernbench.errors import UsageError
-from kernbench.pgraph import PropertyGraph
-from kernbench.user_modules import code_hash, only
+from kernbench.support.pgraph import PropertyGraph
+from kernbench.support.user_modules import code_hash, only
 
 
 def rerun(
@@ -69,7 +69,7 @@ def _rerun(
 
 def _known_code(kept: Run, bench: str | Callable[[Any], Any] | None, code: Sequence[str]) -> dict[str, str]:
     """The hashes of the files and modules that a re-run may load: those that the caller names."""
-    from kernbench.benches.user import parts, place_of
+    from kernbench.workloads.benches.user import parts, place_of
 
     noted: dict[str, str] = kept.again.get("code", {})
     known = {place: noted.get(place) or code_hash(place) for place, _, _ in map(parts, code)}

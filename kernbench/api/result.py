@@ -8,19 +8,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
-from kernbench.analysis.chosen_window import Chosen, ChosenWindow
+from kernbench.analysis.windows.chosen_window import Chosen, ChosenWindow
 from kernbench.api.advice import LEAST, Advice, advice_on
 from kernbench.api.energy_use import EnergyUse, energy_by
+from kernbench.api.notebook_contents import SHOWN
 from kernbench.api.run_trace import RunTrace
 from kernbench.api.stores import as_store, folder_of
 from kernbench.api.summary import busiest, busiest_by_class, most_waited_for
-from kernbench.pgraph import GraphStore, RunRecord, TopologyRecord
-from kernbench.shown import SHOWN
+from kernbench.support.pgraph import GraphStore, RunRecord, TopologyRecord
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from kernbench.report.content import Content
+    from kernbench.draw.content import Content
 
 
 class Run(RunTrace):
@@ -98,7 +98,7 @@ class Run(RunTrace):
 
     def to_json(self) -> str:
         """:meth:`summary` as JSON text: what ``kernbench run --format json`` prints."""
-        from kernbench.report.cells import plain
+        from kernbench.draw.cells import plain
 
         return json.dumps(plain(self.summary()), ensure_ascii=False, allow_nan=False)
 

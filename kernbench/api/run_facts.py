@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from kernbench.analysis.accounted import said
-from kernbench.analysis.chosen_window import Chosen, ChosenWindow
+from kernbench.analysis.windows.chosen_window import Chosen, ChosenWindow
+from kernbench.analysis.windows.estimate_bounds import said
 from kernbench.api.stores import tags_of
 from kernbench.errors import UsageError
-from kernbench.pgraph import times_of
+from kernbench.support.pgraph import times_of
 
 if TYPE_CHECKING:
-    from kernbench.analysis.time_window import Window
+    from kernbench.analysis.windows.time_window import Window
 
 _VERIFIED = {"yes": True, "no": False, "race": False}
 
@@ -211,11 +211,11 @@ class RunFacts:
         """A window of the run: a launch's number, ``"all"`` launches, ``"setup"``, or ``"run"``, the whole.
 
         None is the whole run too. Of plain traffic ``"all"`` is the makespan. ``from_ns`` and ``to_ns`` cut
-        it further, in ns of simulated time; a :class:`~kernbench.analysis.chosen_window.ChosenWindow` has all
-        three. ``UsageError`` for a launch that there is not, or a window
+        it further, in ns of simulated time; a :class:`~kernbench.analysis.windows.chosen_window.ChosenWindow`
+        has all three. ``UsageError`` for a launch that there is not, or a window
         without time in it.
         """
-        from kernbench.analysis.time_window import select
+        from kernbench.analysis.windows.time_window import select
 
         chosen = ChosenWindow.of(launch, from_ns, to_ns)
         return select(self._properties, chosen.launch, chosen.from_ns, chosen.to_ns)

@@ -6,22 +6,22 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from kernbench.analysis.chosen_window import Chosen, ChosenWindow
-from kernbench.analysis.time_window import PARTIAL
+from kernbench.analysis.windows.chosen_window import Chosen, ChosenWindow
+from kernbench.analysis.windows.time_window import PARTIAL
 from kernbench.api import asking, summary
 from kernbench.api.run_facts import RunFacts
 from kernbench.errors import UsageError
-from kernbench.pgraph import GraphStore, Result, RunRecord, TopologyRecord
+from kernbench.support.pgraph import GraphStore, Result, RunRecord, TopologyRecord
 
 if TYPE_CHECKING:
     import networkx as nx
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from kernbench.analysis.critical_path import CriticalPath
-    from kernbench.analysis.time_window import Window
+    from kernbench.analysis.path.critical_path import CriticalPath
     from kernbench.analysis.trace_index import TraceIndex
-    from kernbench.report.timeline import TimeLine
+    from kernbench.analysis.windows.time_window import Window
+    from kernbench.draw.timeline import TimeLine
 
 Frame: TypeAlias = "dict[str, NDArray[Any]]"
 """Columns by name, all of one length; ``pandas.DataFrame(frame)`` makes a data frame of it."""
@@ -106,7 +106,7 @@ class RunTrace(RunFacts):
         of the time for which something was there, waiting or served; NaN in a run without a trace.
         ``wait_ns`` is what transactions and operations waited for the part.
         """
-        from kernbench.analysis.window_use import resource_use
+        from kernbench.analysis.windows.window_use import resource_use
 
         self.frame("Use")  # or an error
         return resource_use(self.tables, self.window("run"), self.sim_ns)
@@ -125,7 +125,7 @@ class RunTrace(RunFacts):
 
     def _use_within(self, window: Window) -> Frame:
         """:meth:`use` of a window of the run."""
-        from kernbench.analysis.window_use import resource_use
+        from kernbench.analysis.windows.window_use import resource_use
 
         if window.spans == ((0.0, self.sim_ns),):
             return self.used
@@ -179,9 +179,9 @@ class RunTrace(RunFacts):
             UsageError: The run is not kept, or there is no such launch, or no time in the window.
             QueryError: A name is neither a label nor a relationship type.
         """
-        from kernbench.analysis.window_tables import tables_within
-        from kernbench.analysis.worked_out import with_worked_out
-        from kernbench.pgraph import run_graph
+        from kernbench.analysis.derived_tables import with_worked_out
+        from kernbench.analysis.windows.window_tables import tables_within
+        from kernbench.support.pgraph import run_graph
 
         topology = self.topology_record()
         kept = self._kept_in().load(self.id).tables
@@ -205,7 +205,7 @@ class RunTrace(RunFacts):
         Its steps add up to the window's length, by default that of the launches.
         ``UsageError`` when the run was not traced or has no such launch.
         """
-        from kernbench.analysis.critical_path import path_within
+        from kernbench.analysis.path.critical_path import path_within
 
         window = self.window(launch, from_ns, to_ns)
         partial = self._properties["status"] == PARTIAL
@@ -239,7 +239,7 @@ class RunTrace(RunFacts):
         Raises:
             UsageError: The run has no trace, or the window does not exist.
         """
-        from kernbench.report.timeline import Wanted, time_line
+        from kernbench.draw.timeline import Wanted, time_line
 
         if rows < 0:
             raise UsageError(f"rows={rows} cannot be shown; give a number from 1, or 0 for all")
@@ -287,7 +287,7 @@ class RunTrace(RunFacts):
 
     @cached_property
     def _trace_index(self) -> TraceIndex:
-        from kernbench.analysis.critical_path import trace_index
+        from kernbench.analysis.path.critical_path import trace_index
 
         return trace_index(self.tables, self._properties)
 

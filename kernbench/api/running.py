@@ -12,26 +12,26 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
-from kernbench import compiled
-from kernbench.api.going import UnderWay
+from kernbench.api.active_runs import UnderWay
 from kernbench.api.recording import Recording, RunProperties, config_hash, settings_of, tags_text
 from kernbench.api.result import Run
 from kernbench.api.stores import Store
 from kernbench.api.topologies import Components, Topology, kept_machine
+from kernbench.engine.run_options import Progress, RunOptions
 from kernbench.errors import DeadlockError, KernBenchError, UsageError, VerificationError
-from kernbench.pgraph import PropertyGraph
-from kernbench.run_options import Progress, RunOptions
-from kernbench.time_limit import limited
-from kernbench.topology.places import places
-from kernbench.user_modules import hash_of_loaded, noted
+from kernbench.hardware.topology.places import places
+from kernbench.support import compiled
+from kernbench.support.pgraph import PropertyGraph
+from kernbench.support.time_limit import limited
+from kernbench.support.user_modules import hash_of_loaded, noted
 
 if TYPE_CHECKING:
-    from kernbench.benches import BenchSpec
-    from kernbench.kernels import Choices
-    from kernbench.runtime.estimates import Estimate
-    from kernbench.runtime.launching import LaunchRecord
-    from kernbench.runtime.session import BenchOutcome
-    from kernbench.sim.instrument import Instrument
+    from kernbench.engine.core.instrument import Instrument
+    from kernbench.host.estimates import Estimate
+    from kernbench.host.launching import LaunchRecord
+    from kernbench.host.session import BenchOutcome
+    from kernbench.language import Choices
+    from kernbench.workloads.benches import BenchSpec
 
 
 class RunVerificationError(VerificationError):
@@ -186,9 +186,9 @@ def run_program(
     the hash of what was asked for, by which the same request finds it. ``run_id`` is the id that a traced run
     is kept under; empty takes a new one.
     """
-    from kernbench.kernels import Choices
-    from kernbench.machine.kept import give_back
-    from kernbench.runtime import run_bench
+    from kernbench.engine.machine.kept import give_back
+    from kernbench.host import run_bench
+    from kernbench.language import Choices
 
     tags_text(options.tags)
     choices = Choices(program.settings) if choices is None else choices
@@ -229,7 +229,7 @@ def _finished(
     mark_asked: bool,
 ) -> Run:
     """The run of :func:`run_program` once time has stood still: kept, or its error raised."""
-    from kernbench.benches.user import place_of
+    from kernbench.workloads.benches.user import place_of
 
     if place := place_of(program.named):
         code[place] = hash_of_loaded(program.run.__module__)
@@ -301,7 +301,7 @@ def _finished(
 
 def program_of(bench: str | Callable[[Any], Any], values: Mapping[str, object]) -> Program:
     """The program that ``bench`` means, its parameters and its kernels' configurations from ``values``."""
-    from kernbench.benches.registry import registered_in
+    from kernbench.workloads.benches.registry import registered_in
 
     settings = {name: value for name, value in values.items() if "." in name}
     values = {name: value for name, value in values.items() if name not in settings}
@@ -311,7 +311,7 @@ def program_of(bench: str | Callable[[Any], Any], values: Mapping[str, object]) 
         if spec is None:
             name = re.sub(r"[^a-z0-9]+", "-", getattr(bench, "__name__", "").lower()).strip("-")
             return Program(name or "function", bench, dict(values), settings=settings)
-        named = spec.name if spec.module.startswith("kernbench.benches.") else ""
+        named = spec.name if spec.module.startswith("kernbench.workloads.benches.") else ""
     else:
         spec = _bench_called(str(bench).strip())
         named = spec.name if str(bench).strip().isdigit() else str(bench).strip()
@@ -320,7 +320,7 @@ def program_of(bench: str | Callable[[Any], Any], values: Mapping[str, object]) 
 
 def _bench_called(name: str) -> BenchSpec:
     """The bench; an evaluation's name is an error that names the command which runs it."""
-    from kernbench.benches import resolve
+    from kernbench.workloads.benches import resolve
 
     try:
         return resolve(name)
@@ -424,7 +424,7 @@ def benches() -> list[dict[str, Any]]:
 
     Each parameter has ``name type default help env choices minimum``.
     """
-    from kernbench.benches import list_all
+    from kernbench.workloads.benches import list_all
 
     return [
         {

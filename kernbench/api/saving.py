@@ -38,7 +38,7 @@ def save_question(
         QueryError: The text cannot be a question.
         UsageError: There is no folder, the name is taken, or a column has no value that tells its type.
     """
-    from kernbench.pgraph import QueryError, load_library, replace_file
+    from kernbench.support.pgraph import QueryError, load_library, replace_file
 
     folders = question_folders(queries)
     if not folders:
@@ -75,7 +75,7 @@ def save_question(
 
 
 def _type(column: str, values: Sequence[Any]) -> str:
-    from kernbench.pgraph import is_a
+    from kernbench.support.pgraph import is_a
 
     given = [value for value in values if value is not None]
     for type_ in ("bool", "int", "float", "string", "list", "path") if given else ():

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kernbench.errors import UsageError
-from kernbench.pgraph import GraphStore, RunNotFoundError, RunRecord, StoreError
-from kernbench.pgraph import open_store as _open_store
+from kernbench.support.pgraph import GraphStore, RunNotFoundError, RunRecord, StoreError
+from kernbench.support.pgraph import open_store as _open_store
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,7 +40,7 @@ def open_store(url: str | os.PathLike[str] | None = None) -> GraphStore:
 
 
 def _worked_out(store: GraphStore, run: RunRecord, table: str) -> Mapping[str, pa.Table]:
-    from kernbench.analysis.worked_out import worked_out
+    from kernbench.analysis.derived_tables import worked_out
 
     return worked_out(run, table, lambda: store.load_topology(str(run.info["topology"])))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from kernbench.kinds import COMPONENT_KINDS
-from kernbench.report.cells import plain
+from kernbench.draw.cells import plain
+from kernbench.hardware.kinds import COMPONENT_KINDS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from kernbench.analysis.configuration import changed
 from kernbench.errors import ConfigError, UsageError
-from kernbench.kinds import Traffic
-from kernbench.pgraph import PropertyGraph, flat
+from kernbench.hardware.kinds import Traffic
+from kernbench.support.pgraph import PropertyGraph, flat
 
 if TYPE_CHECKING:
-    from kernbench.topology import TopologySpec
+    from kernbench.hardware.topology import TopologySpec
 
 Topology = str | os.PathLike[str] | PropertyGraph | None
 """A compiled topology, a file, the name of a shipped one, or None for the default one."""
@@ -26,7 +26,7 @@ Components = Mapping[str, str] | str | os.PathLike[str] | None
 """Classes (``module:Class`` or ``file.py:Class``) by ``impl`` name, or a file of them."""
 
 TRAFFIC = tuple(traffic.value for traffic in Traffic)
-"""Kinds of traffic that a route may carry; see :class:`kernbench.kinds.Traffic`."""
+"""Kinds of traffic that a route may carry; see :class:`kernbench.hardware.kinds.Traffic`."""
 
 
 def load_topology(
@@ -56,7 +56,7 @@ def described_machine(
     ``ConfigError`` as from :func:`load_topology`.
     """
     if isinstance(topology, PropertyGraph) and not topo:
-        from kernbench.components.registry import own_classes
+        from kernbench.engine.components.registry import own_classes
 
         return topology, own_classes(topology, _classes(components, None))
     spec, classes, changes = _check(topology, topo, components)
@@ -73,10 +73,10 @@ def kept_machine(
 ) -> tuple[PropertyGraph, dict[str, str]]:
     """As :func:`described_machine`, but what was compiled of late is the same graph again.
 
-    So a further run finds its routes and its wired machine (:mod:`kernbench.machine.kept`). The graph must
-    not be changed, and no user gets it.
+    So a further run finds its routes and its wired machine (:mod:`kernbench.engine.machine.kept`). The graph
+    must not be changed, and no user gets it.
     """
-    from kernbench.machine.kept import SEALED
+    from kernbench.engine.machine.kept import SEALED
 
     if isinstance(topology, PropertyGraph) and not topo:
         return described_machine(topology, topo, components)
@@ -111,7 +111,7 @@ class MachineText:
 
     def compiled(self) -> PropertyGraph:
         """The same graph as that of :func:`described_machine`."""
-        from kernbench.topology import parse
+        from kernbench.hardware.topology import parse
 
         return _compile(parse(self.spec, f"topology '{self.name}'"), self.classes, self.changes)
 
@@ -120,11 +120,11 @@ def _check(
     topology: Topology, topo: Mapping[str, object] | None, components: Components
 ) -> tuple[TopologySpec, dict[str, str], dict[str, object]]:
     """The checked topology, its component classes, and the keys by which it differs from its file."""
-    from kernbench.components.registry import classes_of, own_classes, problems
-    from kernbench.topology import find, load, parse
-    from kernbench.topology.described import content_of
-    from kernbench.topology.problems import Problem
-    from kernbench.topology.shapes.idle import unused_wires
+    from kernbench.engine.components.registry import classes_of, own_classes, problems
+    from kernbench.hardware.topology import find, load, parse
+    from kernbench.hardware.topology.described import content_of
+    from kernbench.hardware.topology.problems import Problem
+    from kernbench.hardware.topology.shapes.idle import unused_wires
 
     if isinstance(topology, PropertyGraph):
         text = str(topology.properties["spec"])
@@ -155,12 +155,12 @@ def _made_in(file: str, topo: Mapping[str, object]) -> tuple[TopologySpec, dict[
     from functools import partial
     from inspect import signature
 
-    from kernbench.topology import parse
-    from kernbench.topology.marked_yaml import load_value
-    from kernbench.topology.parts import Topology as Made
-    from kernbench.user_code import raised, raised_at
-    from kernbench.user_greenlets import run_user
-    from kernbench.user_modules import load_file
+    from kernbench.hardware.topology import parse
+    from kernbench.hardware.topology.marked_yaml import load_value
+    from kernbench.hardware.topology.parts import Topology as Made
+    from kernbench.support.user_code import raised, raised_at
+    from kernbench.support.user_greenlets import run_user
+    from kernbench.support.user_modules import load_file
 
     make = getattr(sys.modules[load_file(file, "topology")], "topology", None)
     given: dict[str, object] = {}
@@ -184,8 +184,8 @@ def _made_in(file: str, topo: Mapping[str, object]) -> tuple[TopologySpec, dict[
 
 
 def _compile(spec: TopologySpec, classes: Mapping[str, str], changes: Mapping[str, object]) -> PropertyGraph:
-    from kernbench.topology import compile_topology
-    from kernbench.topology.zero_paths import refuse_zero_paths
+    from kernbench.hardware.topology import compile_topology
+    from kernbench.hardware.topology.zero_paths import refuse_zero_paths
 
     graph = compile_topology(spec)
     refuse_zero_paths(spec, graph)
@@ -215,7 +215,7 @@ def _classes(components: Components, beside: Path | None) -> Mapping[str, str] |
     """
     if components is None or isinstance(components, Mapping):
         return components
-    from kernbench.topology.component_file import read_components
+    from kernbench.hardware.topology.component_file import read_components
 
     file = Path(components).expanduser()
     if beside is not None and not file.exists() and (beside / file).exists():
@@ -230,7 +230,7 @@ def as_graph(topology: Topology) -> PropertyGraph:
 
 def topology_schema() -> dict[str, Any]:
     """The JSON Schema of topology files."""
-    from kernbench.topology.spec import schema
+    from kernbench.hardware.topology.spec import schema
 
     return schema()
 
@@ -241,7 +241,7 @@ def topology_kinds() -> list[dict[str, str]]:
     ``means`` says what follows from the kind, ``keys`` what a part of it takes beside ``overhead_ns``,
     ``impl`` and ``attributes``.
     """
-    from kernbench.kinds import COMPONENT_KINDS, LINK_KINDS, Form, Passage
+    from kernbench.hardware.kinds import COMPONENT_KINDS, LINK_KINDS, Form, Passage
 
     passes = {Passage.FLITS: "passes flits on", Passage.MESSAGES: "passes whole messages on"}
     found = []
@@ -280,15 +280,15 @@ def check_routes(topology: Topology = None) -> None:
     Raises:
         ConfigError: They can, with a cycle of links that wait for each other; or a dateline is not needed.
     """
-    from kernbench.routing.channel_cycles import refuse_cycles
+    from kernbench.hardware.routing.channel_cycles import refuse_cycles
 
     refuse_cycles(topology if isinstance(topology, PropertyGraph) else load_topology(topology))
 
 
 def topology_warnings(graph: PropertyGraph) -> list[str]:
     """What cannot go on though the topology is valid: a sentence for each kind of reason."""
-    from kernbench.topology.harvest import consequences
-    from kernbench.topology.reach import lacking, unreached
+    from kernbench.hardware.topology.harvest import consequences
+    from kernbench.hardware.topology.reach import lacking, unreached
 
     return [*unreached(graph), *lacking(graph), *consequences(graph)]
 
@@ -326,7 +326,7 @@ def topology_area(graph: PropertyGraph) -> dict[str, float]:
 
     Kinds without a figure are left out, so the sum is less than the machine's area.
     """
-    from kernbench.topology.energy import area_mm2, figures_of
+    from kernbench.hardware.topology.energy import area_mm2, figures_of
 
     figures = figures_of(str(graph.properties["spec"]))
     found: dict[str, list[float]] = {}
@@ -343,7 +343,7 @@ def topology_overrides(graph: PropertyGraph) -> list[dict[str, Any]]:
 
     Each has ``where``, ``speed`` (a number or ``"free"``), and how many ``components`` and ``links`` it is.
     """
-    from kernbench.topology.overrides import matching
+    from kernbench.hardware.topology.overrides import matching
 
     found = []
     for override in json.loads(str(graph.properties["spec"])).get("overrides", []):
@@ -378,8 +378,8 @@ def route(graph: PropertyGraph, src: str, dst: str, traffic: str | None = None) 
     Raises:
         RoutingError: No such component exists, or no route leads to it.
     """
-    from kernbench.analysis.routing import resolve_component, traffic_of
-    from kernbench.routing import router_of
+    from kernbench.analysis.routes.routing import resolve_component, traffic_of
+    from kernbench.hardware.routing import router_of
 
     start, end = resolve_component(graph, src), resolve_component(graph, dst)
     kind = traffic or traffic_of(graph, start).value

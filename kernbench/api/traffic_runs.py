@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
-from kernbench.analysis.chosen_window import Chosen, ChosenWindow
+from kernbench.analysis.windows.chosen_window import Chosen, ChosenWindow
 from kernbench.api.recording import Recording, RunProperties, config_hash, settings_of, tags_text
 from kernbench.api.result import Run
 from kernbench.api.run_trace import Frame
@@ -17,15 +17,15 @@ from kernbench.api.running import failed
 from kernbench.api.stores import Store
 from kernbench.api.summary import busiest, busiest_by_class
 from kernbench.api.topologies import Components, Topology, kept_machine
+from kernbench.engine.run_options import Progress
 from kernbench.errors import DeadlockError, InvariantError, UsageError
-from kernbench.pgraph import PropertyGraph
-from kernbench.run_options import Progress
-from kernbench.user_modules import noted
+from kernbench.support.pgraph import PropertyGraph
+from kernbench.support.user_modules import noted
 
 if TYPE_CHECKING:
-    from kernbench.probes.traffic_flow import Flow
-    from kernbench.probes.traffic_runner import TrafficOutcome
-    from kernbench.sim.instrument import Instrument
+    from kernbench.engine.core.instrument import Instrument
+    from kernbench.workloads.probes.traffic_flow import Flow
+    from kernbench.workloads.probes.traffic_runner import TrafficOutcome
 
 BENCH = "traffic"
 """The bench that a kept run of traffic names."""
@@ -137,8 +137,8 @@ def traffic(
         ConfigError: A flow is wrong; it says where and what was expected. Where there is no flow at all it
             begins with ``NO_REQUESTS``.
     """
-    from kernbench.machine.kept import give_back
-    from kernbench.probes.traffic_runner import run_traffic
+    from kernbench.engine.machine.kept import give_back
+    from kernbench.workloads.probes.traffic_runner import run_traffic
 
     graph, classes = kept_machine(topology, topo, components)
     wanted, settings = _plan(flows, graph, {**(params or {}), **more_params})
@@ -198,7 +198,7 @@ def traffic_patterns() -> list[dict[str, Any]]:
 
     Each parameter has ``name type default help env choices minimum``.
     """
-    from kernbench.probes.traffic_patterns import patterns
+    from kernbench.workloads.probes.traffic_patterns import patterns
 
     return [
         {
@@ -214,9 +214,9 @@ def _plan(
     flows: Flows, graph: PropertyGraph, given: Mapping[str, object]
 ) -> tuple[list[Flow], dict[str, Any]]:
     """The flows meant, and what a kept run calls its parameters."""
-    from kernbench.probes.traffic_file import read_flows
-    from kernbench.probes.traffic_flow import Flow, make_flows
-    from kernbench.probes.traffic_patterns import find_pattern, pattern_flows, resolve_values
+    from kernbench.workloads.probes.traffic_file import read_flows
+    from kernbench.workloads.probes.traffic_flow import Flow, make_flows
+    from kernbench.workloads.probes.traffic_patterns import find_pattern, pattern_flows, resolve_values
 
     if isinstance(flows, str) and flows.startswith(PATTERN):
         pattern = find_pattern(flows.removeprefix(PATTERN))

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 from kernbench.api.running import Program, RunVerificationError, program_of, run_program
 from kernbench.api.stores import Store, borrowed
 from kernbench.api.topologies import Components, Topology, kept_machine
+from kernbench.engine.run_options import RunOptions, ShareProgress
 from kernbench.errors import KernBenchError, UsageError, headline, nothing_checked
-from kernbench.pgraph import run_times
-from kernbench.run_options import RunOptions, ShareProgress
-from kernbench.time_limit import limited
+from kernbench.support.pgraph import run_times
+from kernbench.support.time_limit import limited
 
 if TYPE_CHECKING:
     from kernbench.api.result import Run
-    from kernbench.kernels import Autotuned, Choices
-    from kernbench.kernels.autotune import Choice, Config, Key
+    from kernbench.language import Autotuned, Choices
+    from kernbench.language.autotune import Choice, Config, Key
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +226,7 @@ class Tuner:
         return Tuning(self.program.name, tuple(self.points))
 
     def _run(self, settings: Mapping[str, Any]) -> Measured:
-        from kernbench.kernels import Choices
+        from kernbench.language import Choices
 
         known = sum(len(kernel.configs) for kernel in self._known.values())
         given = {**self._chosen, **settings}
@@ -349,6 +349,6 @@ class Tuner:
 
 def settings_of(name: str, config: Config, key: Key = ()) -> dict[str, Any]:
     """A configuration as settings of a run."""
-    from kernbench.kernels.autotune import settings
+    from kernbench.language.autotune import settings
 
     return settings(name, key, config)

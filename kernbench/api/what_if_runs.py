@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from kernbench.analysis.routing import kept_topology
-from kernbench.analysis.time_window import PARTIAL
+from kernbench.analysis.routes.routing import kept_topology
+from kernbench.analysis.windows.time_window import PARTIAL
 from kernbench.api.advising import energy
 from kernbench.api.open_runs import open_run
 from kernbench.api.rerun import rerun as rerun_kept
@@ -16,13 +16,13 @@ from kernbench.api.result import Run
 from kernbench.api.running import RunVerificationError
 from kernbench.api.stores import Store, borrowed
 from kernbench.api.topologies import described_machine
+from kernbench.engine.run_options import Progress
 from kernbench.errors import UsageError
-from kernbench.pgraph import GraphStore, PropertyGraph, RunNotFoundError
-from kernbench.run_options import Progress
+from kernbench.support.pgraph import GraphStore, PropertyGraph, RunNotFoundError
 
 if TYPE_CHECKING:
-    from kernbench.analysis.path_steps import CriticalPath
-    from kernbench.analysis.what_if_bounds import Bounds
+    from kernbench.analysis.path.path_steps import CriticalPath
+    from kernbench.analysis.what_if.bounds import Bounds
 
 TAG = "what-if"
 """The tag of confirming runs, and the suffix of their topology's name."""
@@ -73,8 +73,9 @@ def what_if(
         - ``run_id bench topology launch problem``, and ``changes``, each with ``where``, ``speed`` and
             ``of_links`` (``width``, ``delay``, ``width and delay``; empty where it means no links), or
             ``key`` and ``value``; ``problem`` is not empty where the run's values are wrong or accesses race;
-        - ``before`` and ``estimate``, each ``ns`` and ``by_cause`` (see :mod:`kernbench.analysis.what_if`
-            on what an estimate leaves out); with ``topo`` there is no estimate, and it is None;
+        - ``before`` and ``estimate``, each ``ns`` and ``by_cause`` (see
+            :mod:`kernbench.analysis.what_if.retiming` on what an estimate leaves out); with ``topo`` there is
+            no estimate, and it is None;
         - ``measured``: ``run_id topology ns by_cause`` of the new run, or None;
         - in ``before`` and ``measured`` also ``energy_pj``, that of the whole run, None in ``before``
             where nothing is run;
@@ -89,10 +90,10 @@ def what_if(
         UsageError: Changes mean nothing on the machine, the run has no trace or cannot be run again, or the
             same command would not give it any more.
     """
-    from kernbench.analysis.what_if import what_if as estimated
-    from kernbench.topology.better import only_better
-    from kernbench.topology.overrides import FREE as FREE_SPEED
-    from kernbench.topology.overrides import of_links
+    from kernbench.analysis.what_if.retiming import what_if as estimated
+    from kernbench.hardware.topology.better import only_better
+    from kernbench.hardware.topology.overrides import FREE as FREE_SPEED
+    from kernbench.hardware.topology.overrides import of_links
 
     wanted = {where: _speed(where, speed) for where, speed in (changes or {}).items()}
     if not wanted and not topo:
@@ -186,7 +187,7 @@ def what_if_candidates(
     Raises:
         UsageError: The run has no trace, or one is to be measured and it cannot be run again.
     """
-    from kernbench.analysis.what_if import candidates
+    from kernbench.analysis.what_if.retiming import candidates
 
     with borrowed(store) as opened, borrowed("memory:" if measure else opened) as aside:
         kept, original = _open(run, opened)
@@ -224,7 +225,7 @@ def what_if_candidates(
 
 def _speed(where: str, speed: Speed) -> Speed:
     """``speed`` as a number or ``free``."""
-    from kernbench.topology.overrides import FREE as FASTEST
+    from kernbench.hardware.topology.overrides import FREE as FASTEST
 
     if speed == FREE:
         return FREE
@@ -241,7 +242,7 @@ def _speed(where: str, speed: Speed) -> Speed:
 
 def _bounds(kept: Run, path: CriticalPath, launch: int | str | None) -> Bounds | None:
     """How much work each part did in the window of ``launch``; None if the path has no steps."""
-    from kernbench.analysis.what_if_bounds import Bounds
+    from kernbench.analysis.what_if.bounds import Bounds
 
     return Bounds(kept.tables, path, kept.window(launch).launches) if path.steps else None
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import click
 from click.shell_completion import CompletionItem
 
-from kernbench.hints import suggestion
+from kernbench.support.hints import suggestion
 
 COMPLETE_VARIABLE = "_KERNBENCH_COMPLETE"
 """Set by completion scripts when they ask for completions."""

@@ -109,7 +109,7 @@ def _explain(error: BaseException, debug: bool) -> tuple[str, int]:
         where = f"'{error.filename}': " if error.filename else ""
         return f"{where}{error.strerror or error}", FAILED
     if isinstance(error, MemoryError):
-        from kernbench.host_memory import lacks, needed
+        from kernbench.support.host_memory import lacks, needed
 
         return lacks(needed(error)), FAILED
     remedy = "" if debug else "; re-run with --debug for the traceback"
@@ -119,7 +119,7 @@ def _explain(error: BaseException, debug: bool) -> tuple[str, int]:
 def _wrong_usage(error: KernBenchError) -> bool:
     """True where what was asked for does not exist or cannot be: a bench, a run, a question, a store."""
     from kernbench.errors import UsageError
-    from kernbench.pgraph import QueryError, QueryTimeoutError, RunNotFoundError, StoreUrlError
+    from kernbench.support.pgraph import QueryError, QueryTimeoutError, RunNotFoundError, StoreUrlError
 
     if error.during_run:
         return False
@@ -129,8 +129,8 @@ def _wrong_usage(error: KernBenchError) -> bool:
 
 def _report(message: str, status: int, *, several: bool = False, marked: str = "") -> int:
     """Print an error; ``marked`` is the line of a query at fault with a caret below it."""
+    from kernbench.draw.cells import printable
     from kernbench.errors import shorten
-    from kernbench.report.cells import printable
 
     message = shorten(message)
     texts = message.splitlines() if several else [message]

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
-from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.analysis.windows.chosen_window import ChosenWindow
 from kernbench.cli import completion
 from kernbench.cli.output import remark
 from kernbench.errors import KernBenchError
-from kernbench.time_limit import limited
+from kernbench.support.time_limit import limited
 
 if TYPE_CHECKING:
-    from kernbench.pgraph import GraphStore
+    from kernbench.support.pgraph import GraphStore
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -347,7 +347,7 @@ def assignments(option: str, items: Iterable[str], form: str = "name=value") -> 
 def topology_file(name: str | None) -> str | None:
     """``name`` as it is; that there is no such topology is wrong usage, unlike a mistake inside the file."""
     from kernbench.errors import ConfigError
-    from kernbench.topology.loader import find
+    from kernbench.hardware.topology.loader import find
 
     try:
         find(name)

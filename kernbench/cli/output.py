@@ -14,12 +14,12 @@ import click
 
 from kernbench.cli.source_links import linked
 from kernbench.cli.table import table
-from kernbench.report.cells import csv_cell, is_number, printable, shown
-from kernbench.report.cells import fold as fold
-from kernbench.report.cells import number as number
-from kernbench.report.cells import plain as plain
-from kernbench.report.cells import text as _text
-from kernbench.report.content import Column, Content, Grid, as_shown, column
+from kernbench.draw.cells import csv_cell, is_number, printable, shown
+from kernbench.draw.cells import fold as fold
+from kernbench.draw.cells import number as number
+from kernbench.draw.cells import plain as plain
+from kernbench.draw.cells import text as _text
+from kernbench.draw.content import Column, Content, Grid, as_shown, column
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Row = Sequence[Any]

@@ -10,15 +10,15 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, TextIO
 
 from kernbench.cli.output import remark
-from kernbench.report.cells import number, printable
-from kernbench.report.progress import line
-from kernbench.run_options import WorkProgress
+from kernbench.draw.cells import number, printable
+from kernbench.draw.progress import line
+from kernbench.engine.run_options import WorkProgress
 
 if TYPE_CHECKING:
     from rich.live import Live
 
-    from kernbench.report.progress import Standing
-    from kernbench.sweeps.result import SweepPoint
+    from kernbench.api.sweeps.result import SweepPoint
+    from kernbench.draw.progress import Standing
 
 QUIET_S = 1.0
 """Work shorter than this shows nothing."""
@@ -126,7 +126,7 @@ class Progress:
 def say_if_interpreted() -> None:
     """A remark where runs are slow because what is compiled is out of date."""
     # Imported now: whoever simulates needs it, others do not wait for it.
-    from kernbench import compiled
+    from kernbench.support import compiled
 
     if text := compiled.reminder():
         remark(text)
@@ -142,7 +142,7 @@ def running() -> Iterator[Progress]:
 
 def point_lines(points: Sequence[SweepPoint]) -> list[str]:
     """``point 3: block_n=32  1,234.5 ns`` for each of the last of these."""
-    from kernbench.sweeps.result import Sweep
+    from kernbench.api.sweeps.result import Sweep
 
     swept = Sweep("", tuple(points)).swept
     shown = points[-_LAST_POINTS:]

@@ -6,7 +6,7 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.analysis.windows.chosen_window import ChosenWindow
 from kernbench.cli.output import print_content, print_csv, print_json, say
 from kernbench.cli.source_links import link_lines
 
@@ -23,8 +23,8 @@ def print_run(fmt: str, run: Run, details: bool = False, window: ChosenWindow | 
     Of the launches, where no ``window`` is chosen. With ``details`` the roofline of its launches follows; of
     a run that is not kept there is none.
     """
-    from kernbench.screens import overview, roofline
-    from kernbench.screens.advice import one_line
+    from kernbench.api.contents import overview, roofline
+    from kernbench.api.contents.advice import one_line
 
     window = window or ChosenWindow()
     levels = roofline.LEVELS if details and run.id and window.launch != "setup" else ()

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kernbench.input_files import read_text
+from kernbench.support.input_files import read_text
 
 if TYPE_CHECKING:
     from kernbench.api.result import Run
@@ -21,8 +21,8 @@ def link_lines(run: Run) -> None:
     """Have the lines of a run's bench lead to its file from now on, in a terminal."""
     if not sys.stdout.isatty() or os.environ.get("TERM") == "dumb":
         return
-    from kernbench import benches
-    from kernbench.analysis.source_lines import kept_source
+    from kernbench.analysis.path.source_lines import kept_source
+    from kernbench.workloads import benches
 
     name, lines = kept_source(run._properties)
     place = str((run._properties.get("again") or {}).get("bench") or "").partition(":")[0]

@@ -7,9 +7,9 @@ import shutil
 import sys
 from collections.abc import Iterator
 
+from kernbench.api.sweeps.result import Sweep, SweepPoint
 from kernbench.cli.output import number
-from kernbench.report.cells import printable
-from kernbench.sweeps.result import Sweep, SweepPoint
+from kernbench.draw.cells import printable
 
 _BLOCKS = " ▏▎▍▌▋▊▉█"
 _BAR = 40

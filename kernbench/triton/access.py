@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernbench import dtypes
-from kernbench.address.runs import Form, Runs
-from kernbench.kernels.arguments import BadArgumentError
+from kernbench.hardware.address.runs import Form, Runs
+from kernbench.language.arguments import BadArgumentError
+from kernbench.support import dtypes
 from kernbench.triton.pointers import Ptr
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from kernbench.kernels import arguments
-from kernbench.kernels.handles import TensorHandle
-from kernbench.kernels.issue import tl_call
-from kernbench.kernels.tl import Language
+from kernbench.language import arguments
+from kernbench.language.handles import TensorHandle
+from kernbench.language.issue import tl_call
+from kernbench.language.tl import Language
 from kernbench.triton.blocks import BlockCalls
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from kernbench import dtypes
-from kernbench.kernels import arguments
-from kernbench.kernels.atomics import RELEASES, check_order
-from kernbench.kernels.issue import tl_call
-from kernbench.program.commands import Store
-from kernbench.program.operations import Operand
+from kernbench.engine.program.commands import Store
+from kernbench.engine.program.operations import Operand
+from kernbench.language import arguments
+from kernbench.language.atomics import RELEASES, check_order
+from kernbench.language.issue import tl_call
+from kernbench.support import dtypes
 from kernbench.triton.access import moved
 from kernbench.triton.memory import TritonMemory
 from kernbench.triton.values import INTEGERS

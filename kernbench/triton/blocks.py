@@ -8,19 +8,19 @@ from typing import Any, cast
 
 import numpy as np
 
-from kernbench import dtypes
-from kernbench.kernels import arguments
-from kernbench.kernels.arguments import BadArgumentError
-from kernbench.kernels.handles import TensorHandle
-from kernbench.kernels.issue import tl_call
-from kernbench.kernels.tl import Language
-from kernbench.program.commands import Define
-from kernbench.program.operations import Op
-from kernbench.replay.semantics import means
+from kernbench.engine.program.commands import Define
+from kernbench.engine.program.operations import Op
+from kernbench.language import arguments
+from kernbench.language.arguments import BadArgumentError
+from kernbench.language.handles import TensorHandle
+from kernbench.language.issue import tl_call
+from kernbench.language.tl import Language
+from kernbench.support import dtypes
 from kernbench.triton.atomics import AtomicCalls
 from kernbench.triton.operands import MASKS
 from kernbench.triton.pointers import Ptr
 from kernbench.triton.values import INT64, Int, Known, PointerTo, Truth, data_of, dtype
+from kernbench.values.semantics import means
 
 Array = np.ndarray[Any, Any]
 

@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 from greenlet import getcurrent
 
-from kernbench import dtypes
 from kernbench.errors import KernelError
-from kernbench.hints import shown
-from kernbench.kernels import arguments
-from kernbench.kernels.arguments import BadArgumentError, is_scalar
-from kernbench.kernels.handles import TensorHandle
-from kernbench.kernels.issue import call_of_two, tl_call
-from kernbench.kernels.pointer import Pointer, TensorArg
-from kernbench.kernels.products import accumulate
-from kernbench.kernels.thread import KernelGreenlet
-from kernbench.kernels.tl import Language
+from kernbench.language import arguments
+from kernbench.language.arguments import BadArgumentError, is_scalar
+from kernbench.language.handles import TensorHandle
+from kernbench.language.issue import call_of_two, tl_call
+from kernbench.language.pointer import Pointer, TensorArg
+from kernbench.language.products import accumulate
+from kernbench.language.thread import KernelGreenlet
+from kernbench.language.tl import Language
+from kernbench.support import dtypes
+from kernbench.support.hints import shown
 from kernbench.triton.pointers import BlockPtr, Ptr
 from kernbench.triton.scaled import ScaledCalls
 from kernbench.triton.values import Int, Known, data_of, dtype, scalar

@@ -14,12 +14,12 @@ import numpy as np
 from greenlet import getcurrent
 
 from kernbench.errors import KernelError, UsageError
-from kernbench.hints import did_you_mean, shown
-from kernbench.kernels import Autotuned, TensorArg
-from kernbench.kernels.residents import Room
-from kernbench.kernels.tl import constexpr as constant
-from kernbench.runtime.placement import distinct
-from kernbench.runtime.tensors import Tensor
+from kernbench.host.placement import distinct
+from kernbench.host.tensors import Tensor
+from kernbench.language import Autotuned, TensorArg
+from kernbench.language.residents import Room
+from kernbench.language.tl import constexpr as constant
+from kernbench.support.hints import did_you_mean, shown
 from kernbench.triton import language
 from kernbench.triton.calls import Grid, TritonLanguage, current
 from kernbench.triton.pointers import row_major

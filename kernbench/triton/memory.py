@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from kernbench import dtypes
-from kernbench.hints import shown
-from kernbench.kernels import arguments
-from kernbench.kernels.arguments import BadArgumentError
-from kernbench.kernels.handles import TensorHandle
-from kernbench.kernels.issue import tl_call
-from kernbench.kernels.tl import Language
-from kernbench.program.commands import Load, Store
-from kernbench.program.operations import Operand
+from kernbench.engine.program.commands import Load, Store
+from kernbench.engine.program.operations import Operand
+from kernbench.language import arguments
+from kernbench.language.arguments import BadArgumentError
+from kernbench.language.handles import TensorHandle
+from kernbench.language.issue import tl_call
+from kernbench.language.tl import Language
+from kernbench.support import dtypes
+from kernbench.support.hints import shown
 from kernbench.triton.access import moved
 from kernbench.triton.operands import Operands
 from kernbench.triton.pointers import BlockPtr, Ptr

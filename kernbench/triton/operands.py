@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from kernbench.address.free_list import Block
+from kernbench.engine.program.commands import Define
+from kernbench.engine.program.computing import CallSite
+from kernbench.engine.program.operations import Op
 from kernbench.errors import KernelError
-from kernbench.hints import no_attribute
-from kernbench.kernels import arguments
-from kernbench.kernels.ahead import AheadLanguage
-from kernbench.kernels.arguments import BadArgumentError
-from kernbench.kernels.handles import TensorHandle
-from kernbench.kernels.tl import Language
-from kernbench.program.commands import Define
-from kernbench.program.computing import CallSite
-from kernbench.program.operations import Op
+from kernbench.hardware.address.free_list import Block
+from kernbench.language import arguments
+from kernbench.language.ahead import AheadLanguage
+from kernbench.language.arguments import BadArgumentError
+from kernbench.language.handles import TensorHandle
+from kernbench.language.tl import Language
+from kernbench.support.hints import no_attribute
 from kernbench.triton.pointers import BlockPtr, Ptr
 from kernbench.triton.values import INTEGERS, Int, Known, dtype
 

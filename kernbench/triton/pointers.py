@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from kernbench.errors import KernelError
-from kernbench.kernels.arguments import BadArgumentError
-from kernbench.kernels.handles import TensorHandle
-from kernbench.kernels.pointer import Pointer
+from kernbench.language.arguments import BadArgumentError
+from kernbench.language.handles import TensorHandle
+from kernbench.language.pointer import Pointer
 from kernbench.triton.values import Known, data_of, dtype
 
 

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from kernbench.kernels import arguments
-from kernbench.kernels.arguments import BadArgumentError
-from kernbench.kernels.handles import TensorHandle
-from kernbench.kernels.issue import tl_call
-from kernbench.kernels.tl import Language
-from kernbench.program import tile_plans
-from kernbench.program.commands import Define
-from kernbench.program.computing import CallSite
-from kernbench.program.operations import Op
-from kernbench.replay.numeric import widen
-from kernbench.replay.semantics import means
+from kernbench.engine.program import tile_plans
+from kernbench.engine.program.commands import Define
+from kernbench.engine.program.computing import CallSite
+from kernbench.engine.program.operations import Op
+from kernbench.language import arguments
+from kernbench.language.arguments import BadArgumentError
+from kernbench.language.handles import TensorHandle
+from kernbench.language.issue import tl_call
+from kernbench.language.tl import Language
 from kernbench.triton.along import AlongCalls
+from kernbench.values.numeric import widen
+from kernbench.values.semantics import means
 
 Array = np.ndarray[Any, Any]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from kernbench.errors import UsageError
-from kernbench.runtime.context import Context
-from kernbench.runtime.current import context_of
-from kernbench.topology.neighbours import MachineShape
+from kernbench.hardware.topology.neighbours import MachineShape
+from kernbench.host.context import Context
+from kernbench.host.current import context_of
 
 
 def context(what: str) -> Context:

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from kernbench.hints import shown
-from kernbench.kernels import arguments
-from kernbench.kernels.arguments import BadArgumentError
-from kernbench.kernels.handles import TensorHandle
-from kernbench.program.commands import Define
-from kernbench.program.operations import Op
-from kernbench.replay.numeric import widen
-from kernbench.replay.semantics import means
+from kernbench.engine.program.commands import Define
+from kernbench.engine.program.operations import Op
+from kernbench.language import arguments
+from kernbench.language.arguments import BadArgumentError
+from kernbench.language.handles import TensorHandle
+from kernbench.support.hints import shown
 from kernbench.triton.rearranging import RearrangingCalls
+from kernbench.values.numeric import widen
+from kernbench.values.semantics import means
 
 Array = np.ndarray[Any, Any]
 FORMATS = {"e2m1": "i8", "e4m3": "f8e4m3", "e5m2": "f8e5m2", "bf16": "bf16", "fp16": "f16"}

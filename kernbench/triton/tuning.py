@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kernbench.errors import UsageError
-from kernbench.hints import shown
-from kernbench.kernels import Autotuned
+from kernbench.language import Autotuned
+from kernbench.support.hints import shown
 from kernbench.triton.launching import OPTIONS, JITFunction
 
 

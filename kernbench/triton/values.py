@@ -12,12 +12,12 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 from greenlet import getcurrent
 
-from kernbench import dtypes
 from kernbench.errors import KernelError
-from kernbench.kernels.handles import TensorHandle
-from kernbench.kernels.pointer import Pointer
-from kernbench.kernels.tl import constexpr as constant
-from kernbench.replay.numeric import cast
+from kernbench.language.handles import TensorHandle
+from kernbench.language.pointer import Pointer
+from kernbench.language.tl import constexpr as constant
+from kernbench.support import dtypes
+from kernbench.values.numeric import cast
 
 Array = np.ndarray[Any, Any]
 _NAMES = {"fp16": "f16", "fp32": "f32", "fp8e4nv": "f8e4m3", "fp8e5": "f8e5m2"}

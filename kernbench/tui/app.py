@@ -15,10 +15,10 @@ from textual.screen import Screen
 from textual.widgets import TextArea
 from textual.worker import Worker
 
-from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.analysis.windows.chosen_window import ChosenWindow
+from kernbench.api.contents.windows import windows
+from kernbench.draw.targets import Target
 from kernbench.errors import KernBenchError
-from kernbench.report.targets import Target
-from kernbench.screens.windows import windows
 from kernbench.tui.models.browser import Browser
 from kernbench.tui.models.entity_pages import launch_page, operation_page, transaction_page
 from kernbench.tui.models.pages import Page

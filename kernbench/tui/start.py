@@ -6,10 +6,10 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from kernbench.engine.run_options import Progress
 from kernbench.errors import UsageError
-from kernbench.pgraph import GraphStore
-from kernbench.run_options import Progress
-from kernbench.written_files import writing
+from kernbench.support.pgraph import GraphStore
+from kernbench.support.written_files import writing
 
 if TYPE_CHECKING:
     from kernbench.api.result import Run

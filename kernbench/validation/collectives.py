@@ -12,12 +12,12 @@ from math import ceil, log2
 from typing import Any
 
 from kernbench.api.topologies import load_topology
-from kernbench.machine.machine import Machine
-from kernbench.pgraph import PropertyGraph
-from kernbench.replay import DataPlane
-from kernbench.runtime import Context
-from kernbench.runtime.process import paced_collector
+from kernbench.engine.machine.machine import Machine
+from kernbench.host import Context
+from kernbench.host.process import paced_collector
+from kernbench.support.pgraph import PropertyGraph
 from kernbench.validation.table_file import Case, folder
+from kernbench.values import DataPlane
 
 NS_PER_MM = 0.01
 """Flight time of wires, the default of topology files."""

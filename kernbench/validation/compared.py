@@ -6,7 +6,7 @@ import os
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from kernbench.report.cells import number
+from kernbench.draw.cells import number
 from kernbench.validation.sampling import Sample
 from kernbench.validation.table_file import EXACT, NINE_IN_TEN, FigureTable
 
@@ -127,7 +127,7 @@ class Report:
 
         ``MissingExtraError`` when matplotlib is not installed.
         """
-        from kernbench.report.figures import drawing, reference_plot
+        from kernbench.draw.figures import drawing, reference_plot
 
         labels = {name: f"{name}: {self.part(name).summary().partition(':')[0]}" for name in self.tables}
         figure = reference_plot.reference_figure([row.as_dict() for row in self.rows], labels)

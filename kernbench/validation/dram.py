@@ -9,14 +9,14 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 
-from kernbench.components.registry import problems
-from kernbench.machine.machine import Machine
-from kernbench.sim.clock import Clock
-from kernbench.sim.instrument import Instrument
-from kernbench.sim.server import Server
-from kernbench.sim.transaction import Transaction
-from kernbench.topology import compile_topology, load
-from kernbench.topology.dram import shipped
+from kernbench.engine.components.registry import problems
+from kernbench.engine.core.clock import Clock
+from kernbench.engine.core.instrument import Instrument
+from kernbench.engine.core.server import Server
+from kernbench.engine.core.transaction import Transaction
+from kernbench.engine.machine.machine import Machine
+from kernbench.hardware.topology import compile_topology, load
+from kernbench.hardware.topology.dram import shipped
 from kernbench.validation.table_file import Case
 
 BURST = 32

@@ -7,8 +7,8 @@ that stays, all of the dimension that streams.
 from __future__ import annotations
 
 from kernbench.api.running import run
-from kernbench.program.operations import Op
-from kernbench.sim.instrument import Instrument
+from kernbench.engine.core.instrument import Instrument
+from kernbench.engine.program.operations import Op
 from kernbench.validation.table_file import Case
 
 _TILES = {

@@ -13,15 +13,15 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
-from kernbench.analysis.energy import clock_share
+from kernbench.analysis.energy.energy_tables import clock_share
 from kernbench.api.running import run
-from kernbench.models.config import Model
-from kernbench.models.layout import Share
-from kernbench.models.triton_step import TritonStep
-from kernbench.pgraph import run_times
-from kernbench.runtime.launching import LaunchHandle
-from kernbench.user_modules import load_file
+from kernbench.host.launching import LaunchHandle
+from kernbench.support.pgraph import run_times
+from kernbench.support.user_modules import load_file
 from kernbench.validation.table_file import Case, folder
+from kernbench.workloads.models.config import Model
+from kernbench.workloads.models.layout import Share
+from kernbench.workloads.models.triton_step import TritonStep
 
 MACHINE = "h100"
 SCALE = 0.1275

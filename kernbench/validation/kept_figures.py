@@ -7,13 +7,13 @@ import json
 from functools import cache
 from pathlib import Path
 
-from kernbench.data_files import data_dir
+from kernbench.support.data_files import data_dir
 from kernbench.validation.table_file import Case
 
 FILE = "validation.jsonl"
 """Its name in the store's folder."""
-_SHOWS = ("cli", "notebook", "pages", "report", "screens", "sweeps", "tui", "web")
-"""Rooms of the package that no figure depends on."""
+_SHOWS = tuple(f"{room}/" for room in ("cli", "draw", "export", "page", "api/contents", "api/sweeps", "tui"))
+"""Folders of the package that no figure depends on."""
 
 
 class KeptFigures:
@@ -59,7 +59,8 @@ def _digests() -> tuple[str, str]:
     code = [
         path
         for path in package.rglob("*.p*")
-        if path.suffix in (".py", ".pxd", ".pxi", ".pyx") and path.relative_to(package).parts[0] not in _SHOWS
+        if path.suffix in (".py", ".pxd", ".pxi", ".pyx")
+        and not path.relative_to(package).as_posix().startswith(_SHOWS)
     ]
     configs = data_dir("configs")
     machines = [

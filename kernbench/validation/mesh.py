@@ -14,13 +14,13 @@ from statistics import fmean
 
 import numpy as np
 
-from kernbench.components.base import Component
-from kernbench.kinds import Traffic
-from kernbench.machine.goals import NEVER
-from kernbench.machine.machine import Machine
-from kernbench.pgraph import PropertyGraph
-from kernbench.sim.transaction import Packet, Path, Transaction
-from kernbench.topology import compile_topology, load
+from kernbench.engine.components.base import Component
+from kernbench.engine.core.transaction import Packet, Path, Transaction
+from kernbench.engine.machine.goals import NEVER
+from kernbench.engine.machine.machine import Machine
+from kernbench.hardware.kinds import Traffic
+from kernbench.hardware.topology import compile_topology, load
+from kernbench.support.pgraph import PropertyGraph
 from kernbench.validation.table_file import Case
 
 FLIT_BYTES = 32

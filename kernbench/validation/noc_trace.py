@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from kernbench.engine.machine.machine import Machine
 from kernbench.errors import ConfigError
-from kernbench.machine.machine import Machine
-from kernbench.pgraph import PropertyGraph
-from kernbench.probes.noc_events import END, START, is_barrier
-from kernbench.runtime.process import paced_collector
+from kernbench.host.process import paced_collector
+from kernbench.support.pgraph import PropertyGraph
+from kernbench.workloads.probes.noc_events import END, START, is_barrier
 
 BARRIER_CYCLES = 84
 """What a barrier takes with nothing to wait for: read off the traces, where most of those take 84 cycles.

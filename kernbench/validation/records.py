@@ -6,13 +6,13 @@ from functools import cache
 
 from kernbench.api.running import run
 from kernbench.api.topologies import load_topology
-from kernbench.components.registry import problems
-from kernbench.machine.machine import Machine
-from kernbench.pgraph import PropertyGraph
-from kernbench.probes.scenarios import scenarios
-from kernbench.topology import compile_topology, load
-from kernbench.topology.places import places
+from kernbench.engine.components.registry import problems
+from kernbench.engine.machine.machine import Machine
+from kernbench.hardware.topology import compile_topology, load
+from kernbench.hardware.topology.places import places
+from kernbench.support.pgraph import PropertyGraph
 from kernbench.validation.table_file import Case
+from kernbench.workloads.probes.scenarios import scenarios
 
 NBYTES = 16384
 """Of each PE's transfer."""

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from kernbench.api.names import table_names
 from kernbench.api.stores import DEFAULT_FOLDER, default_store, folder_of
+from kernbench.draw.progress import PieceProgress, Standing, duration
 from kernbench.errors import ComponentError, InvariantError, KernBenchError, UsageError, VerificationError
-from kernbench.hints import did_you_mean
-from kernbench.report.progress import PieceProgress, Standing, duration
+from kernbench.support.hints import did_you_mean
 from kernbench.validation import sampling, table_file
 from kernbench.validation.compared import EXPLAINED, MISSING, OUTSIDE, TOO_FEW, WITHIN, ComparedFigure, Report
 from kernbench.validation.kept_figures import FILE, KeptFigures

@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import cache
 from statistics import fmean
 
-from kernbench.machine.machine import Machine
-from kernbench.probes.noc_events import END
+from kernbench.engine.machine.machine import Machine
 from kernbench.validation import wormhole
 from kernbench.validation.noc_trace import Chip, Trace, read_traces, replay
 from kernbench.validation.row_statistics import Statistic
 from kernbench.validation.table_file import Case, folder, lines_of
+from kernbench.workloads.probes.noc_events import END
 
 _CHIP = Chip(wormhole.worker, wormhole.memory)
 _TRACES, _GOLDEN = "wormhole_traces.csv.gz", "wormhole_golden.csv"

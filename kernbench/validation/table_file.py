@@ -10,10 +10,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from kernbench.data_files import data_dir
 from kernbench.errors import ConfigError
-from kernbench.input_files import input_text
-from kernbench.topology.marked_yaml import load_marked
+from kernbench.hardware.topology.marked_yaml import load_marked
+from kernbench.support.data_files import data_dir
+from kernbench.support.input_files import input_text
 
 EXACT, NINE_IN_TEN = "exact", " for 9 in 10"
 """How a limit of nothing but rounding is shown, and what follows one that nine in ten rows keep."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from kernbench.pgraph import PropertyGraph
-from kernbench.probes.noc_events import memory as memory
-from kernbench.probes.noc_events import worker as worker
-from kernbench.topology import compile_topology, load
+from kernbench.hardware.topology import compile_topology, load
+from kernbench.support.pgraph import PropertyGraph
+from kernbench.workloads.probes.noc_events import memory as memory
+from kernbench.workloads.probes.noc_events import worker as worker
 
 FLIT_BYTES = 32
 WORKER = (28.1, 28.1)

@@ -18,7 +18,7 @@ from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.store import GraphStore
 
-from kernbench.analysis.worked_out import Machine, worked_out
+from kernbench.analysis.derived_tables import Machine, worked_out
 
 CACHE_COUNTS = (
     "hits", "misses", "again", "merged", "writes", "evictions", "fetched_bytes", "written_bytes",

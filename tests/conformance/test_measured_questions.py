@@ -10,7 +10,7 @@ import pytest
 from kernbench_graph.opening import open_store
 from kernbench_graph.store import GraphStore
 
-from kernbench.pgraph import topology_record
+from kernbench.support.pgraph import topology_record
 from tests.compiled import compiled
 from tests.conformance.conftest import NewStore
 from tests.conformance.generated_runs import LIBRARY, expected

@@ -125,7 +125,7 @@ PUSH = """
 import sys
 from pathlib import Path
 from kernbench.api.topologies import load_topology
-from kernbench.pgraph import topology_record
+from kernbench.support.pgraph import topology_record
 from kernbench_graph.archive.record import complete_info
 from kernbench_graph.archive.canonical import canonical_tables
 from kernbench_graph.errors import QueryError

@@ -15,7 +15,7 @@ from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.stores.embedded.engine import LadybugDatabase
 
 import kernbench as kb
-from kernbench.pgraph import topology_record
+from kernbench.support.pgraph import topology_record
 from tests.compiled import compiled
 from tests.conformance.advice_oracle import ADVICE
 from tests.conformance.generated_runs import LIBRARY, expected, rows_asked, same

@@ -13,7 +13,7 @@ from kernbench_graph.schema import SCHEMA
 from kernbench_graph.store import GraphStore
 
 from kernbench.api.topologies import load_topology
-from kernbench.pgraph import topology_graph, topology_id, topology_record
+from kernbench.support.pgraph import topology_graph, topology_id, topology_record
 from tests.conformance.generated_runs import SIZES, made_up
 from tests.conformance.graph_records import EVERYTHING, add_to, nodes_of_run, sample, table, with_steps
 

@@ -10,8 +10,8 @@ from kernbench_graph.records import TopologyRecord
 from kernbench_graph.store import GraphStore
 
 import kernbench as kb
-from kernbench import pgraph
 from kernbench.api import asking
+from kernbench.support import pgraph
 from tests.conformance.graph_records import sample
 
 

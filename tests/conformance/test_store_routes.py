@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 import kernbench as kb
 from kernbench.errors import KernBenchError, RoutingError
-from kernbench.pgraph import GraphStore, PropertyGraph, QueryError, RunRecord, topology_record
-from kernbench.routing import Traffic
+from kernbench.hardware.routing import Traffic
+from kernbench.support.pgraph import GraphStore, PropertyGraph, QueryError, RunRecord, topology_record
 from tests.conformance.conftest import NewStore
 from tests.conformance.generated_runs import SIZES, examples, planned
 from tests.conformance.graph_records import table

@@ -19,9 +19,9 @@ from kernbench_graph.store import GraphStore
 
 import kernbench as kb
 from kernbench.api.kept_runs import copy_runs
-from kernbench.benches import list_all
 from kernbench.errors import UsageError
-from kernbench.pgraph import QueryError
+from kernbench.support.pgraph import QueryError
+from kernbench.workloads.benches import list_all
 from tests.conformance.conftest import NewStore
 from tests.conformance.generated_runs import (
     SIZES,

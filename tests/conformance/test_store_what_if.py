@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import kernbench as kb
-from kernbench.pgraph import GraphStore
+from kernbench.support.pgraph import GraphStore
 
 
 def test_kept_runs_can_be_run_again_on_a_changed_machine(store: GraphStore) -> None:

@@ -16,7 +16,7 @@ from kernbench_graph.store import GraphStore
 import kernbench as kb
 from kernbench.api.kept_runs import copy_runs
 from kernbench.errors import UsageError
-from kernbench.pgraph import QueryError
+from kernbench.support.pgraph import QueryError
 from tests.conformance.conftest import NewStore
 from tests.conformance.generated_runs import planned
 from tests.conformance.graph_records import sample

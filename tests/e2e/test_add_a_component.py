@@ -38,7 +38,9 @@ def changed(checkout: Path) -> str:
 
 def test_the_changes_of_the_page_fit_the_code(tmp_path: Path) -> None:
     changed(tmp_path / "checkout")
-    topology = (tmp_path / "checkout" / "kernbench" / "topology" / "pe_spec.py").read_text(encoding="utf-8")
+    topology = (tmp_path / "checkout" / "kernbench" / "hardware" / "topology" / "pe_spec.py").read_text(
+        encoding="utf-8"
+    )
     assert "pe_mpu: PeMpu" in topology
 
 

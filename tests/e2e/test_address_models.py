@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import pytest
 
-from kernbench.benches import list_all, resolve
+from kernbench.engine.run_options import RunOptions
 from kernbench.errors import VerificationError
-from kernbench.run_options import RunOptions
-from kernbench.runtime import BenchOutcome, run_bench
+from kernbench.host import BenchOutcome, run_bench
+from kernbench.workloads.benches import list_all, resolve
 from tests.compiled import compiled
 
 SMALL = {"system.sips": 2, "sip.cube_mesh.w": 2, "sip.cube_mesh.h": 2, "cube.pes.count": 4}

@@ -12,12 +12,12 @@ import pytest
 import kernbench as kb
 import kernbench.triton as triton
 import kernbench.triton.language as triton_tl
-from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.analysis.windows.chosen_window import ChosenWindow
 from kernbench.api import advice
+from kernbench.api.contents import overview
 from kernbench.cli.main import main
 from kernbench.errors import UsageError
-from kernbench.pgraph import QueryError
-from kernbench.screens import overview
+from kernbench.support.pgraph import QueryError
 from tests.advice_pairs import PAIRS, Pair
 from tests.advice_shapes import SHAPES, Shape, experts, squared
 

@@ -26,7 +26,7 @@ SECONDS = 60
 
 BENCH = """\
 import numpy as np
-from kernbench.benches.registry import bench
+from kernbench.workloads.benches.registry import bench
 
 def kernel(a, out, tl):
     x = tl.load(a)

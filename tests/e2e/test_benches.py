@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 import kernbench as kb
-from kernbench.benches import list_all, resolve
+from kernbench.engine.run_options import RunOptions
 from kernbench.errors import UsageError
-from kernbench.run_options import RunOptions
-from kernbench.runtime import run_bench
+from kernbench.host import run_bench
+from kernbench.workloads.benches import list_all, resolve
 from tests.compiled import compiled
 
 SMALL = {"system.sips": 2, "sip.cube_mesh.w": 2, "sip.cube_mesh.h": 2, "cube.pes.count": 4}

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from kernbench.sweeps.evaluating import evaluations
+from kernbench.api.sweeps.evaluating import evaluations
 from tests.processes import Process
 
 Cli = Callable[..., Any]
@@ -23,7 +23,7 @@ KERNBENCH = str(Path(sys.executable).parent / "kernbench")
 RUN = ("run", "--bench", "gemm-single-pe", "--topology", "minimal")
 
 FAILING = """
-from kernbench.benches import bench
+from kernbench.workloads.benches import bench
 
 def broken(x, tl):
     tl.cycles(10)
@@ -36,7 +36,7 @@ def run(torch):
 
 WRONG = """
 import numpy as np
-from kernbench.benches import bench
+from kernbench.workloads.benches import bench
 
 def twice(x, out, tl):
     tl.store(out, tl.load(x) * 2.0)
@@ -51,7 +51,7 @@ def run(torch):
 
 ENDLESS = """
 from pathlib import Path
-from kernbench.benches import bench
+from kernbench.workloads.benches import bench
 
 def endless(x, tl):
     Path("begun").touch()
@@ -142,8 +142,8 @@ def test_a_run_that_could_not_be_kept_is_not_begun(
     def begun(*_: object, **__: object) -> None:
         raise AssertionError("it was begun")
 
-    monkeypatch.setattr("kernbench.runtime.run_bench", begun)
-    monkeypatch.setattr("kernbench.probes.traffic_runner.run_traffic", begun)
+    monkeypatch.setattr("kernbench.host.run_bench", begun)
+    monkeypatch.setattr("kernbench.workloads.probes.traffic_runner.run_traffic", begun)
     (workdir / "file").touch()
     check_error(cli(*argv, "--store", "file/store"), 1, "'file/store' cannot be made", "is a file")
     monkeypatch.setattr("os.access", lambda path, mode: False)  # who runs the tests may write anywhere

@@ -78,7 +78,7 @@ RUNNING = ("run", "tune", "sweep", "traffic")
 TUNED = """\
 import kernbench as kb
 import kernbench.tl as tl
-from kernbench.benches import bench
+from kernbench.workloads.benches import bench
 
 
 @kb.autotune(configs=[{"ROWS": 1}, {"ROWS": 4}])

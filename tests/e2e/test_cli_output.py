@@ -16,10 +16,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from kernbench.api.sweeps.result import SweepPoint
 from kernbench.cli.output import number, plain, print_csv, print_json, print_table
 from kernbench.cli.progress import Progress, point_lines
-from kernbench.report.progress import Standing, line, of_points
-from kernbench.sweeps.result import SweepPoint
+from kernbench.draw.progress import Standing, line, of_points
 
 NUMBERS = st.floats() | st.integers(-(2**53), 2**53)
 VALUES = st.recursive(st.none() | st.booleans() | NUMBERS | st.text(), st.lists, max_leaves=8)

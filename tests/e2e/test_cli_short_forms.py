@@ -13,7 +13,7 @@ BENCH = """\
 import numpy as np
 
 import kernbench.tl as tl
-from kernbench.benches import bench
+from kernbench.workloads.benches import bench
 
 
 def copy(x, out):

@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from kernbench.runtime import DPPolicy
+from kernbench.host import DPPolicy
 from tests.ranked_machines import machine, run_ranks
 
 TYPES = {"f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16, "i32": np.int32}

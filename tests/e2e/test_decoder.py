@@ -9,7 +9,7 @@ import pytest
 
 import kernbench as kb
 from kernbench.errors import LaunchError, UsageError
-from kernbench.models import products
+from kernbench.workloads.models import products
 
 ODD = {"model_type": "llama", "hidden_size": 96, "intermediate_size": 200, "num_attention_heads": 6}
 """Three heads share one of keys, and nothing divides over PEs."""

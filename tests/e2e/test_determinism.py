@@ -28,10 +28,10 @@ LONG = ("qkv-gemm", "qkv-gemm-multi-pe", "gpt3-qkv", "ccl-allreduce")
 DIGEST = """
 import hashlib
 import kernbench as kb
-from kernbench.probes.traffic_runner import run_traffic
-from kernbench.probes.traffic_patterns import find_pattern, pattern_flows, resolve_values
-from kernbench.report.svg import svg
-from kernbench.report.views import VIEWS
+from kernbench.workloads.probes.traffic_runner import run_traffic
+from kernbench.workloads.probes.traffic_patterns import find_pattern, pattern_flows, resolve_values
+from kernbench.draw.svg import svg
+from kernbench.draw.machine import VIEWS
 from tests.property.test_routing_properties import some_routes
 
 def show(name, value):

@@ -106,7 +106,7 @@ def test_the_site_builds_and_all_of_its_links_and_anchors_lead_somewhere(tmp_pat
         assert f">{context.command_path}<" in shown.replace("&nbsp;", " ")
     host = (tmp_path / "reference" / "torch" / "index.html").read_text(encoding="utf-8")
     for name in ("launch", "check", "from_numpy"):
-        assert f'id="kernbench.runtime.context.Context.{name}"' in host
+        assert f'id="kernbench.host.context.Context.{name}"' in host
 
 
 def test_decisions_are_complete_in_number() -> None:

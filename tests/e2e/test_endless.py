@@ -23,8 +23,8 @@ Cli = Callable[..., Any]
 BENCHES = """\
 import pathlib
 import numpy as np
-from kernbench.benches import bench
-from kernbench.runtime import DPPolicy
+from kernbench.workloads.benches import bench
+from kernbench.host import DPPolicy
 
 def swallows(x, tl):
     if tl.program_id(0) == 3:
@@ -213,11 +213,13 @@ def test_the_import_of_a_file_takes_the_limit(cli: Cli, workdir: Path, what: str
 
 
 USING = {
-    "evaluate it.py": "from kernbench.evaluations import evaluation\n"
+    "evaluate it.py": "from kernbench.api.evaluations import evaluation\n"
     "@evaluation(name='goes-on', description='Goes on.')\ndef run(work):\n    spin()\n",
     "topology check it.py": "def topology():\n    spin()\n",
-    "probe --topology minimal --components parts.yaml": "from kernbench.components.transit import Transit\n"
-    "class Router(Transit):\n    def service_ns(self, *_):\n        spin()\n",
+    "probe --topology minimal --components parts.yaml": (
+        "from kernbench.engine.components.transit import Transit\n"
+        "class Router(Transit):\n    def service_ns(self, *_):\n        spin()\n"
+    ),
 }
 USING["traffic pattern:transpose --topology minimal --components parts.yaml"] = USING[
     "probe --topology minimal --components parts.yaml"

@@ -18,7 +18,7 @@ ENDS = {
 }
 COMPONENT = """\
 import asyncio, greenlet, pytest
-from kernbench.components.transit import Transit
+from kernbench.engine.components.transit import Transit
 
 class Own(BaseException):
     pass
@@ -40,7 +40,7 @@ class Mine(Transit):
 BENCH = """\
 import asyncio, greenlet, pytest
 import numpy as np
-from kernbench.benches import bench
+from kernbench.workloads.benches import bench
 
 class Own(BaseException):
     pass

@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 import kernbench as kb
+from kernbench.api.sweeps.result import Sweep, SweepPoint
+from kernbench.draw.cells import plain
 from kernbench.errors import UsageError
-from kernbench.report.cells import plain
-from kernbench.sweeps.result import Sweep, SweepPoint
 
 Cli = Callable[..., Any]
 GEMM = ("gemm-single-pe", "--topology", "minimal")
 TUNED = """
 import kernbench as kb, numpy as np
-from kernbench.benches import bench
+from kernbench.workloads.benches import bench
 
 @kb.autotune(configs=[{"N": 1}, {"N": 8}])
 def add(x, out, N, tl):
@@ -89,7 +89,7 @@ def test_the_front_has_what_nothing_beats() -> None:
 
 def test_the_front_is_drawn(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    from kernbench.sweeps.figures import pareto_figure
+    from kernbench.api.sweeps.figures import pareto_figure
 
     points = tuple(SweepPoint(n, "t", {"m": n}, {}, 5.0 - n, energy_pj=9.0 + n) for n in range(3))
     pareto_figure(Sweep("b", points), tmp_path / "front.png")
@@ -100,8 +100,8 @@ def test_the_front_is_drawn(tmp_path: Path) -> None:
 
 def test_the_front_may_be_of_area_or_of_a_swept_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
-    from kernbench.report.figures import sweep_plot
-    from kernbench.sweeps.figures import pareto_figure
+    from kernbench.api.sweeps.figures import pareto_figure
+    from kernbench.draw.figures import sweep_plot
 
     drawn: dict[str, Any] = {}
     draw = sweep_plot.pareto_figure

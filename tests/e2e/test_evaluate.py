@@ -15,9 +15,9 @@ import pytest
 import yaml
 
 import kernbench as kb
-from kernbench.models.config import MODELS, Model
-from kernbench.probes.scenarios import scenarios
-from kernbench.sweeps import evaluation_gate as api_gate
+from kernbench.api.sweeps import evaluation_gate as api_gate
+from kernbench.workloads.models.config import MODELS, Model
+from kernbench.workloads.probes.scenarios import scenarios
 from tests.shipped_evaluations import GQA, evaluation_module
 
 Cli = Callable[..., Any]
@@ -123,7 +123,7 @@ def test_what_is_wrong_is_said(cli: Cli, machine: Path, monkeypatch: pytest.Monk
 
 def test_an_evaluation_of_ones_own(cli: Cli, workdir: Path) -> None:
     (workdir / "mine.py").write_text(
-        "from kernbench.evaluations import evaluation\n"
+        "from kernbench.api.evaluations import evaluation\n"
         "@evaluation(name='mine', description='One GEMM, one without rows.')\n"
         "def run(e):\n"
         "    good, bad = e.points('gemm-single-pe', [{'m': 8}, {'m': 0}], 'minimal')\n"

@@ -14,7 +14,7 @@ Cli = Callable[..., Any]
 BENCH = """\
 import numpy as np
 import kernbench as kb
-from kernbench.benches import bench
+from kernbench.workloads.benches import bench
 
 @kb.autotune(configs=[{"N": n} for n in (3, 2)], key=["x"])
 def add(x, out, N, tl):
@@ -29,7 +29,7 @@ def run(torch):
         torch.launch("add", add, x, out)
 """
 EVALUATION = """\
-from kernbench.evaluations import evaluation
+from kernbench.api.evaluations import evaluation
 
 @evaluation(name="all-layers", description="One point.")
 def run(evaluator):

@@ -12,9 +12,9 @@ import kernbench as kb
 from kernbench.api.comparing import compare
 from kernbench.api.kept_runs import prune
 from kernbench.api.stores import borrowed
+from kernbench.draw.cells import plain
 from kernbench.errors import UsageError
-from kernbench.pgraph import RunRecord
-from kernbench.report.cells import plain
+from kernbench.support.pgraph import RunRecord
 
 Cli = Callable[..., Any]
 RUN = ("run", "--bench", "gemm-single-pe", "--topology", "minimal", "--format", "json")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import kernbench as kb
-from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.analysis.windows.chosen_window import ChosenWindow
 from kernbench.api.asking import questions
 from kernbench.api.open_runs import OpenRun
 from kernbench.errors import KernBenchError, LaunchError, LimitError, UsageError
@@ -21,7 +21,7 @@ Cli = Callable[..., Any]
 BENCH = """\
 import os, signal
 import numpy as np
-from kernbench.benches import bench
+from kernbench.workloads.benches import bench
 
 def sums(x, out, tl):
     total = tl.load(x) + 1.0

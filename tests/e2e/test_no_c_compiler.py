@@ -87,7 +87,7 @@ def test_the_default_job_runs_where_nothing_is_compiled(tmp_path: Path) -> None:
     place = {"PYTHONPATH": os.pathsep.join([str(copy), str(copy / "graph")])}
     run = json.loads(_run(sys.executable, "-m", "kernbench", *DEFAULT_JOB, folder=tmp_path, **place))
     assert run["verified"] is True
-    engine = "from kernbench.compiled import state; print(state)"
+    engine = "from kernbench.support.compiled import state; print(state)"
     said = _run(sys.executable, "-c", engine, folder=tmp_path, **place)
     assert said.startswith("not there: it could not be compiled when KernBench was installed")
     compiled = json.loads(_run(sys.executable, "-m", "kernbench", *DEFAULT_JOB, folder=tmp_path))
@@ -107,7 +107,9 @@ def test_pip_brings_a_compiler_and_the_default_job_runs_compiled(tmp_path: Path)
     (packages / "dependencies.pth").write_text("\n".join(site.getsitepackages()), encoding="utf-8")
     pip = (python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-compile")
     _run(*pip, "--no-deps", str(quick_copy(tmp_path / "checkout")), folder=tmp_path)
-    said = _run(python, "-c", "import kernbench.compiled as c; print(c.state, c.__file__)", folder=tmp_path)
+    said = _run(
+        python, "-c", "import kernbench.support.compiled as c; print(c.state, c.__file__)", folder=tmp_path
+    )
     assert said.startswith(f"used {environment}")
     run = json.loads(_run(python, "-m", "kernbench", *DEFAULT_JOB, folder=tmp_path))
     assert run["verified"] is True

@@ -16,7 +16,7 @@ Cli = Callable[..., Any]
 BENCH = """
 import numpy as np
 import kernbench as kb
-from kernbench.benches import bench
+from kernbench.workloads.benches import bench
 
 @kb.autotune(configs=[{"BLOCK": 8}, {"BLOCK": 4}])
 def double(x, tl, BLOCK=8):

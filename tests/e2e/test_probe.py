@@ -22,9 +22,9 @@ CASE_KEYS = [
     *("breakdown", "bottleneck", "sweep", "hops"),
 ]
 BROKEN = '''
-from kernbench.components.hbm import HbmSlice
-from kernbench.components.transit import Transit
-from kernbench.sim.transaction import Packet
+from kernbench.engine.components.hbm import HbmSlice
+from kernbench.engine.components.transit import Transit
+from kernbench.engine.core.transaction import Packet
 
 
 class LateRouter(Transit):

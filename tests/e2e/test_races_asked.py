@@ -15,8 +15,8 @@ from kernbench.errors import VerificationError
 Cli = Callable[..., Any]
 BENCH = """\
 import numpy as np
-from kernbench.benches import bench
-from kernbench.runtime import DPPolicy
+from kernbench.workloads.benches import bench
+from kernbench.host import DPPolicy
 
 def shared(x, tl):
     me = tl.program_id(0)
@@ -86,8 +86,8 @@ CHOICE = """\
 import numpy as np
 import kernbench as kb
 import kernbench.tl as tl
-from kernbench.benches import bench
-from kernbench.runtime import DPPolicy
+from kernbench.workloads.benches import bench
+from kernbench.host import DPPolicy
 
 @kb.autotune(configs=[{"MODE": m} for m in (0, 1)], key=[])
 def double(x, out, MODE: tl.constexpr):
@@ -150,7 +150,7 @@ def test_a_racy_point_is_never_the_best(cli: Cli, workdir: Path) -> None:
 def test_a_kernel_that_races_runs_and_fails_its_check(workdir: Path) -> None:
     import numpy as np
 
-    from kernbench.runtime import DPPolicy
+    from kernbench.host import DPPolicy
 
     def racy(x: Any, out: Any, tl: Any) -> None:
         tl.store(out + 0, tl.load(x.local) * 2.0)
@@ -204,7 +204,7 @@ def test_the_host_races_with_an_asynchronous_collective(cli: Cli, workdir: Path)
     (workdir / "host.py").write_text(
         """\
 import numpy as np
-from kernbench.benches import bench
+from kernbench.workloads.benches import bench
 
 @bench(name="host", description="A tensor is overwritten while all_reduce works on it.")
 def run(torch):

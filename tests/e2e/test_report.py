@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 import kernbench as kb
-from kernbench.report.browser import files
-from kernbench.report.cells import number
-from kernbench.report.progress import Standing
+from kernbench.draw.cells import number
+from kernbench.draw.progress import Standing
+from kernbench.export.html import files
 
 Cli = Callable[..., Any]
 RUN = ("run", "--bench", "gemm-single-pe", "--topology", "minimal")

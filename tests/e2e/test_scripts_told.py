@@ -30,7 +30,7 @@ start()
 """
 PRINTS = """\
 import numpy as np
-from kernbench.benches import bench
+from kernbench.workloads.benches import bench
 print("at import")
 
 def kernel(x, tl):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import kernbench as kb
-from kernbench.screens import SCREENS
+from kernbench.api.contents import SCREENS
 
 Cli = Callable[..., Any]
 

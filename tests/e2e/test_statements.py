@@ -15,7 +15,7 @@ from kernbench_graph.archive import manifest
 
 import kernbench as kb
 from kernbench.api.running import benches
-from kernbench.topology import load
+from kernbench.hardware.topology import load
 from tests.commands import commands
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -119,12 +119,16 @@ def test_settings_that_are_commented_out_are_accepted(path: Path, number: int, t
     lines = path.read_text(encoding="utf-8").splitlines()
     lines[number] = lines[number].replace("# ", "", 1)
     (tmp_path / "with.yaml").write_text("\n".join(lines), encoding="utf-8")
-    (tmp_path / "mine.yaml").write_text("mine.sram: kernbench.components.sram:Sram\n", encoding="utf-8")
+    (tmp_path / "mine.yaml").write_text(
+        "mine.sram: kernbench.engine.components.sram:Sram\n", encoding="utf-8"
+    )
     load(tmp_path / "with.yaml")
 
 
 def test_keys_in_the_comments_of_the_components_file_are_taken_by_a_topology(tmp_path: Path) -> None:
-    (tmp_path / "parts.yaml").write_text("mine.sram: kernbench.components.sram:Sram\n", encoding="utf-8")
+    (tmp_path / "parts.yaml").write_text(
+        "mine.sram: kernbench.engine.components.sram:Sram\n", encoding="utf-8"
+    )
     for key in re.findall(r"`(\w+):`", comments(ROOT / "configs" / "components.yaml")):
         (tmp_path / "t.yaml").write_text(f"schema_version: 1\nname: t\n{key}: parts.yaml\n", encoding="utf-8")
         load(tmp_path / "t.yaml")

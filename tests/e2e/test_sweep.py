@@ -13,15 +13,15 @@ import pytest
 
 import kernbench as kb
 from kernbench.errors import UsageError
-from kernbench.pgraph import QueryError
+from kernbench.support.pgraph import QueryError
 
 Cli = Callable[..., Any]
 SMALL = ("sweep", "--bench", "gemm-single-pe", "--topology", "minimal", "k=16", "n=16")
 KILLER = """\
 import os, pathlib, signal
 import numpy as np
-from kernbench.benches import bench
-from kernbench.benches.params import Param
+from kernbench.workloads.benches import bench
+from kernbench.workloads.benches.params import Param
 
 def copy(x, out, n, tl):
     tl.cycles(n)
@@ -41,7 +41,7 @@ def run(torch):
     torch.launch("copy", copy, x, torch.empty(2, 4, dtype="f32"), n)
 """
 DIES_AFTER_KEEPING = """\
-from kernbench.sweeps import jobs as sweep_jobs
+from kernbench.api.sweeps import jobs as sweep_jobs
 
 real = sweep_jobs.measure
 

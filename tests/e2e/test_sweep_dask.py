@@ -18,17 +18,17 @@ import psutil
 import pytest
 
 import kernbench as kb
+from kernbench.api.sweeps import dask_cluster
+from kernbench.api.sweeps.remote import SourceFile, pack, unpack
 from kernbench.errors import KernBenchError, MissingExtraError, UsageError
-from kernbench.sweeps import dask_cluster
-from kernbench.sweeps.remote import SourceFile, pack, unpack
 from tests.processes import Process
 
 Cli = Callable[..., Any]
 SLEEPER = """\
 import os, pathlib, signal, time
 import numpy as np
-from kernbench.benches import bench
-from kernbench.benches.params import Param
+from kernbench.workloads.benches import bench
+from kernbench.workloads.benches.params import Param
 
 def copy(x, out, n, tl):
     tl.cycles(n)

@@ -17,8 +17,8 @@ import psutil
 import pytest
 
 import kernbench as kb
-from kernbench.api import going
-from kernbench.api.going import Going
+from kernbench.api import active_runs as going
+from kernbench.api.active_runs import Going
 from tests.processes import Process
 
 POINTS = 16

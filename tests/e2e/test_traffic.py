@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import kernbench as kb
-from kernbench.components.sram import Sram
+from kernbench.engine.components.sram import Sram
+from kernbench.engine.core.transaction import Packet
 from kernbench.errors import ConfigError, DeadlockError, KernBenchError, UsageError
-from kernbench.sim.transaction import Packet
 
 OBLONG = str(Path(__file__).resolve().parents[1] / "exact" / "oblong.yaml")
 FLOW_KEYS = ["name", "src", "dst", "op", "bytes", "offset", "count", "start_ns", "end_ns", "bandwidth_gbs",

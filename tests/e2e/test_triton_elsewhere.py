@@ -14,7 +14,7 @@ import pytest
 
 import kernbench as kb
 from kernbench.errors import KernBenchError
-from kernbench.kernels import interpret
+from kernbench.language import interpret
 
 TESTS = """\
 import numpy as np

@@ -9,7 +9,7 @@ import pytest
 
 import kernbench as kb
 from kernbench.api.kernel import KernelRun
-from kernbench.runtime import DPPolicy
+from kernbench.host import DPPolicy
 from tests import triton_cases as cases
 
 SHARED = {

@@ -11,7 +11,7 @@ import pytest
 import kernbench as kb
 import kernbench.triton as triton
 import kernbench.triton.language as tl
-from kernbench.runtime import DPPolicy
+from kernbench.host import DPPolicy
 
 pytestmark = pytest.mark.slow
 RNG = np.random.default_rng(11)

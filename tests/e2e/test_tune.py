@@ -17,7 +17,7 @@ Cli = Callable[..., Any]
 BENCH = """\
 import numpy as np
 import kernbench as kb
-from kernbench.benches import bench
+from kernbench.workloads.benches import bench
 
 @kb.autotune(configs=[{"N": n} for n in (3, 2, 5, 4)], key=["x"])
 def add(x, out, N, tl):
@@ -102,7 +102,7 @@ def test_tuning_says_which_run_is_the_best(cli: Any, workdir: Path) -> None:
         """
 import numpy as np
 import kernbench as kb
-from kernbench.benches import bench
+from kernbench.workloads.benches import bench
 
 
 @kb.autotune(configs=[{"BLOCK": 16}, {"BLOCK": 64}, {"BLOCK": 32}])

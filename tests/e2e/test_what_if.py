@@ -27,7 +27,7 @@ FLOWS = """\
 """
 BENCH = """\
 import numpy as np
-from kernbench.benches.registry import bench
+from kernbench.workloads.benches.registry import bench
 
 def kernel(a, out, tl):
     tl.store(out, tl.load(a) + {number})
@@ -199,7 +199,7 @@ def test_a_run_that_gets_slower_is_told(cli: Cli) -> None:
 
 def test_settings_of_the_run_are_kept(workdir: Path) -> None:
     classes, changes = (
-        {"my.router": "kernbench.components.transit:Transit"},
+        {"my.router": "kernbench.engine.components.transit:Transit"},
         {"cube.router.impl": "my.router"},
     )
     machine = kb.load_topology("minimal", changes, classes)
@@ -254,7 +254,7 @@ def test_a_function_is_run_again_when_it_is_given(workdir: Path) -> None:
 
 
 def test_shipped_benches_go_by_their_name(workdir: Path) -> None:
-    from kernbench.benches.gemm_single_pe import run as function
+    from kernbench.workloads.benches.gemm_single_pe import run as function
 
     for bench in ("4", "gemm-single-pe", function):
         kept = kb.run(bench, "minimal", m=32, k=32, n=32)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from kernbench.compiled.digest import MODULES, SHARED
+from kernbench.support.compiled.digest import MODULES, SHARED
 from tests.quick_builds import quick_copy
 
 pytestmark = pytest.mark.slow

@@ -1,8 +1,8 @@
 """Uncontended times from the rules of the machine alone: a max-plus recursion over flits.
 
 Written apart from the engine: it reads the compiled graph's properties and a list of component names,
-shares no code with ``kernbench.sim`` or ``kernbench.components``, has no clock and no queue. A vector
-holds one time per flit; every place on the way maps it to another.
+shares no code with ``kernbench.engine.core`` or ``kernbench.engine.components``, has no clock and no queue. A
+vector holds one time per flit; every place on the way maps it to another.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kernbench.pgraph import PropertyGraph
+from kernbench.support.pgraph import PropertyGraph
 
 Times = np.ndarray
 

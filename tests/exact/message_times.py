@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernbench.sim.transaction import Path
+from kernbench.engine.core.transaction import Path
 
 
 def message_ns(flit: int, route: Path, nbytes: int) -> float:

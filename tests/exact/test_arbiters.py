@@ -8,20 +8,20 @@ from typing import Any
 
 import pytest
 
-from kernbench.arbiters.fifo import Fifo
-from kernbench.arbiters.oldest_first import OldestFirst
-from kernbench.arbiters.round_robin import RoundRobin
-from kernbench.arbiters.weighted_round_robin import WeightedRoundRobin
+from kernbench.engine.arbiters.fifo import Fifo
+from kernbench.engine.arbiters.oldest_first import OldestFirst
+from kernbench.engine.arbiters.round_robin import RoundRobin
+from kernbench.engine.arbiters.weighted_round_robin import WeightedRoundRobin
+from kernbench.engine.core.clock import Clock
+from kernbench.engine.core.fabric import Fabric
+from kernbench.engine.core.fifo_monitor import PortMonitor
+from kernbench.engine.core.inputs import InputQueue
+from kernbench.engine.core.node import TRANSIT, FabricNode, Link, path_over
+from kernbench.engine.core.port import Arbiter, Port
+from kernbench.engine.core.server import Server
+from kernbench.engine.core.transaction import Packet, Transaction
 from kernbench.errors import ConfigError, InvariantError, UsageError
-from kernbench.pgraph import Edge
-from kernbench.sim.clock import Clock
-from kernbench.sim.fabric import Fabric
-from kernbench.sim.fifo_monitor import PortMonitor
-from kernbench.sim.inputs import InputQueue
-from kernbench.sim.node import TRANSIT, FabricNode, Link, path_over
-from kernbench.sim.port import Arbiter, Port
-from kernbench.sim.server import Server
-from kernbench.sim.transaction import Packet, Transaction
+from kernbench.support.pgraph import Edge
 from tests.exact.reference.cases import TOPOLOGIES, Bench
 from tests.exact.test_reference_agreement import patterned
 

@@ -9,9 +9,9 @@ import pytest
 
 import kernbench as kb
 from kernbench.api.topologies import check_routes
-from kernbench.arbiters.priority import Priority
+from kernbench.engine.arbiters.priority import Priority
+from kernbench.engine.machine.machine import Machine
 from kernbench.errors import ConfigError, DeadlockError, UsageError
-from kernbench.machine.machine import Machine
 from tests.compiled import compiled
 from tests.exact.reference.cases import Agreement
 from tests.exact.test_arbiters import Lane

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import kernbench as kb
-from kernbench.collectives.steps import Limits, Ring, combine, load, local, ring_all_reduce
-from kernbench.kinds import Traffic
-from kernbench.runtime import DPPolicy
-from kernbench.topology.neighbours import ring
+from kernbench.hardware.kinds import Traffic
+from kernbench.hardware.topology.neighbours import ring
+from kernbench.host import DPPolicy
+from kernbench.host.collectives.steps import Limits, Ring, combine, load, local, ring_all_reduce
 from kernbench.validation.collectives import npus_ns
 from tests import names
 from tests.exact.message_times import message_ns

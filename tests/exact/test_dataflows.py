@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kernbench.engine.program.dataflows import MatrixEngine
 from kernbench.errors import ConfigError
-from kernbench.program.dataflows import MatrixEngine
-from kernbench.topology import compile_topology, parse
+from kernbench.hardware.topology import compile_topology, parse
 from tests.exact.test_pe_pipeline import Bench, near
 from tests.examples import examples
 

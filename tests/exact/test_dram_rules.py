@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernbench.components.dram_channel import DramChannel
-from kernbench.components.dram_state import CONFLICT, HIT, MISS, Burst
-from kernbench.components.dram_window import FAR
-from kernbench.topology.dram import Dram, shipped
+from kernbench.engine.components.dram_channel import DramChannel
+from kernbench.engine.components.dram_state import CONFLICT, HIT, MISS, Burst
+from kernbench.engine.components.dram_window import FAR
+from kernbench.hardware.topology.dram import Dram, shipped
 from tests.exact.dram_rules import Rules
 from tests.examples import examples
 

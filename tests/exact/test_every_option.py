@@ -13,13 +13,13 @@ from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 
 from kernbench.api.topologies import check_routes
-from kernbench.benches import resolve
+from kernbench.engine.machine.machine import Machine
+from kernbench.engine.run_options import RunOptions
 from kernbench.errors import KernBenchError
-from kernbench.machine.machine import Machine
-from kernbench.pgraph import PropertyGraph
-from kernbench.run_options import RunOptions
-from kernbench.runtime import BenchOutcome, session
-from kernbench.topology.dram import ADDRESS_MAPS
+from kernbench.hardware.topology.dram import ADDRESS_MAPS
+from kernbench.host import BenchOutcome, session
+from kernbench.support.pgraph import PropertyGraph
+from kernbench.workloads.benches import resolve
 from tests.compiled import compiled
 from tests.examples import examples
 

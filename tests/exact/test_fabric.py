@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernbench.pgraph import Edge, Properties
-from kernbench.sim.clock import Clock
-from kernbench.sim.fabric import Fabric
-from kernbench.sim.node import TRANSIT, FabricNode, Link, path_over
-from kernbench.sim.transaction import Packet, Transaction
+from kernbench.engine.core.clock import Clock
+from kernbench.engine.core.fabric import Fabric
+from kernbench.engine.core.node import TRANSIT, FabricNode, Link, path_over
+from kernbench.engine.core.transaction import Packet, Transaction
+from kernbench.support.pgraph import Edge, Properties
 
 FLIT = 256
 

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kernbench as kb
+from kernbench.engine.core.trace import TraceRecorder
+from kernbench.engine.machine.machine import Machine
 from kernbench.errors import ConfigError
-from kernbench.machine.machine import Machine
-from kernbench.sim.trace import TraceRecorder
-from kernbench.topology import parse
-from kernbench.topology.dram import ADDRESS_MAPS, shipped
+from kernbench.hardware.topology import parse
+from kernbench.hardware.topology.dram import ADDRESS_MAPS, shipped
 from kernbench.validation import dram
 from tests.compiled import compiled
 from tests.examples import examples

@@ -11,19 +11,19 @@ from typing import Any
 import pytest
 
 import kernbench as kb
-from kernbench.components.dma import DmaEngine, DmaEngines, EngineGroup
-from kernbench.components.hbm import HbmSlice
-from kernbench.components.memory import Memory
-from kernbench.components.pe_dma import PeDma
-from kernbench.components.pe_tcm import PeTcm
+from kernbench.engine.components.dma import DmaEngine, DmaEngines, EngineGroup
+from kernbench.engine.components.hbm import HbmSlice
+from kernbench.engine.components.memory import Memory
+from kernbench.engine.components.pe_dma import PeDma
+from kernbench.engine.components.pe_tcm import PeTcm
+from kernbench.engine.core.fabric import Fabric
+from kernbench.engine.core.inputs import InputQueue
+from kernbench.engine.core.node import Link
+from kernbench.engine.core.server import Server
+from kernbench.engine.core.transaction import Packet, Transaction
+from kernbench.engine.machine.machine import Machine
+from kernbench.engine.program.operations import Region
 from kernbench.errors import InvariantError
-from kernbench.machine.machine import Machine
-from kernbench.program.operations import Region
-from kernbench.sim.fabric import Fabric
-from kernbench.sim.inputs import InputQueue
-from kernbench.sim.node import Link
-from kernbench.sim.server import Server
-from kernbench.sim.transaction import Packet, Transaction
 from tests.compiled import compiled
 from tests.conftest import Ended, patches_the_engine
 from tests.exact.reference.cases import Agreement, Flow, bench
@@ -335,7 +335,7 @@ def test_every_invariant_can_fail(
 
 
 def test_there_is_a_broken_machine_for_every_rule() -> None:
-    import kernbench.sim.invariants as module
+    import kernbench.engine.core.invariants as module
 
     rules = set(re.findall(r"^``(\w+)``", module.__doc__ or "", re.MULTILINE))
     assert rules == {invariant for _, invariant, _, _ in BROKEN}
@@ -385,7 +385,7 @@ def test_a_machine_at_rest_is_checked_after_a_wait(monkeypatch: Patch) -> None:
 
 
 PART = '''\
-from kernbench.components.transit import Transit
+from kernbench.engine.components.transit import Transit
 
 
 class Impatient(Transit):

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import pytest
 
+from kernbench.engine.core.trace import TraceRecorder
+from kernbench.engine.machine.machine import Machine
+from kernbench.engine.program import tile_plans
+from kernbench.engine.program.commands import Command, Cycles, Load, Math, PeContext
+from kernbench.engine.program.operations import Op, Region
 from kernbench.errors import DeadlockError, LaunchError
-from kernbench.machine.machine import Machine
-from kernbench.program import tile_plans
-from kernbench.program.commands import Command, Cycles, Load, Math, PeContext
-from kernbench.program.operations import Op, Region
-from kernbench.routing import Traffic
-from kernbench.sim.trace import TraceRecorder
+from kernbench.hardware.routing import Traffic
 from tests import names
 from tests.compiled import compiled
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernbench.kernels import KernelCall
-from kernbench.machine.machine import Machine
-from kernbench.program.operations import Op, Operand, Region
-from kernbench.replay import DataPlane
-from kernbench.sim.instrument import Instrument
-from kernbench.sim.transaction import Transaction
+from kernbench.engine.core.instrument import Instrument
+from kernbench.engine.core.transaction import Transaction
+from kernbench.engine.machine.machine import Machine
+from kernbench.engine.program.operations import Op, Operand, Region
+from kernbench.language import KernelCall
+from kernbench.values import DataPlane
 from tests import names
 from tests.compiled import compiled
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import kernbench as kb
-from kernbench.machine.machine import Machine
-from kernbench.pgraph import PropertyGraph
-from kernbench.program.operations import Region
-from kernbench.routing import Traffic
-from kernbench.sim.instrument import Instrument
-from kernbench.sim.trace import TraceRecorder
-from kernbench.sim.transaction import Transaction
+from kernbench.engine.core.instrument import Instrument
+from kernbench.engine.core.trace import TraceRecorder
+from kernbench.engine.core.transaction import Transaction
+from kernbench.engine.machine.machine import Machine
+from kernbench.engine.program.operations import Region
+from kernbench.hardware.routing import Traffic
+from kernbench.support.pgraph import PropertyGraph
 from tests import names
 from tests.compiled import compiled
 from tests.exact.max_plus_channels import ChannelMaxPlus

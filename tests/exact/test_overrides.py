@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import kernbench as kb
-from kernbench.pgraph import PropertyGraph
-from kernbench.topology import compile_topology, parse
+from kernbench.hardware.topology import compile_topology, parse
+from kernbench.support.pgraph import PropertyGraph
 from tests.exact.max_plus import MaxPlus
 from tests.exact.test_uncontended import Bed, spread
 

@@ -13,11 +13,11 @@ import kernbench as kb
 import kernbench.triton as triton
 import kernbench.triton.language as tl
 from kernbench.errors import ConfigError, LaunchError
-from kernbench.math_names import REDUCTIONS
-from kernbench.replay.math_ops import MATH_OPS
-from kernbench.runtime import DPPolicy
-from kernbench.topology import parse
-from kernbench.topology.pe_spec import OFF
+from kernbench.hardware.topology import parse
+from kernbench.hardware.topology.pe_spec import OFF
+from kernbench.host import DPPolicy
+from kernbench.support.math_names import REDUCTIONS
+from kernbench.values.math_ops import MATH_OPS
 from tests.exact.test_pe_pipeline import HALF, PORT_GBS, TILE_NS, Bench
 from tests.examples import examples
 

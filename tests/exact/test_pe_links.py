@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from kernbench.kernels import KernelCall
-from kernbench.machine.machine import Machine
-from kernbench.replay import DataPlane
+from kernbench.engine.machine.machine import Machine
+from kernbench.language import KernelCall
+from kernbench.values import DataPlane
 from tests.compiled import compiled
 from tests.exact.test_pe_pipeline import TILE_NS, Bench, near
 

@@ -12,17 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernbench.components.pe_component import Token
-from kernbench.components.pe_scheduler import PeScheduler, Pipeline
+from kernbench.engine.components.pe_component import Token
+from kernbench.engine.components.pe_scheduler import PeScheduler, Pipeline
+from kernbench.engine.machine.machine import Machine
+from kernbench.engine.program.operations import Op, Operand, Region
+from kernbench.engine.program.tile_plans import Matrix, PlannedEpilogue, tile_plans
 from kernbench.errors import LaunchError
-from kernbench.kernels import KernelCall
-from kernbench.machine.machine import Machine
-from kernbench.math_names import EPILOGUE_NAMES, MATH_NAMES
-from kernbench.program.operations import Op, Operand, Region
-from kernbench.program.tile_plans import Matrix, PlannedEpilogue, tile_plans
-from kernbench.replay import DataPlane
-from kernbench.replay.epilogues import EPILOGUES
-from kernbench.replay.math_ops import MATH_OPS
+from kernbench.language import KernelCall
+from kernbench.support.math_names import EPILOGUE_NAMES, MATH_NAMES
+from kernbench.values import DataPlane
+from kernbench.values.epilogues import EPILOGUES
+from kernbench.values.math_ops import MATH_OPS
 from tests.compiled import compiled
 from tests.exact.max_plus import MaxPlus
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kernbench.compiled import state
+from kernbench.support.compiled import state
 
 HERE = Path(__file__).parent
 FILES = (

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from kernbench.components.pe_ipcq import PeIpcq
-from kernbench.components.queue_ring import Outgoing
-from kernbench.kinds import Traffic
-from kernbench.machine.machine import Machine
-from kernbench.program.launches import Request
-from kernbench.program.messages import QueueMessage
-from kernbench.program.operations import Op, Operand
-from kernbench.program.queues import Message, Receive, RingEntry, Send, parts_of
+from kernbench.engine.components.pe_ipcq import PeIpcq
+from kernbench.engine.components.queue_ring import Outgoing
+from kernbench.engine.machine.machine import Machine
+from kernbench.engine.program.launches import Request
+from kernbench.engine.program.messages import QueueMessage
+from kernbench.engine.program.operations import Op, Operand
+from kernbench.engine.program.queues import Message, Receive, RingEntry, Send, parts_of
+from kernbench.hardware.kinds import Traffic
 from tests import names
 from tests.exact.reference.agenda import Queue
 from tests.exact.reference.cases import Bench, Case, Ends, Flow, bench, cases

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import kernbench as kb
-from kernbench.kinds import Traffic
-from kernbench.runtime import DPPolicy
-from kernbench.sim.transaction import Path
+from kernbench.engine.core.transaction import Path
+from kernbench.hardware.kinds import Traffic
+from kernbench.host import DPPolicy
 from tests import names
 from tests.exact.message_times import message_ns as time_of_message
 from tests.queue_runs import PAIR, Rig

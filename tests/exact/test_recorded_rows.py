@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import kernbench as kb
-from kernbench.replay.recorder import LAYOUT, Recorder
+from kernbench.values.recorder import LAYOUT, Recorder
 
 TABLES = ("Op", "Operand", "Region", "DependsOn", "Awaited", "Transaction", "Hop", "WaitedFor", "Use")
 
@@ -43,7 +43,7 @@ def test_rows_of_commands_stand_for_their_stages(what: Any, topology: str, tmp_p
 def test_only_a_timing_run_has_such_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Recorder] = []
     words = Recorder.words
-    monkeypatch.setattr("kernbench.replay.oplog.OpLog.words", lambda log: made.append(log) or words(log))
+    monkeypatch.setattr("kernbench.values.oplog.OpLog.words", lambda log: made.append(log) or words(log))
     for verify in (False, True):
         kb.run(bench, "minimal", store=tmp_path, verify=verify, check=False)
         rows = made[-1].commands.rows(LAYOUT["command"])

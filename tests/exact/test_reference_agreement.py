@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from kernbench.components import access
-from kernbench.components.hbm import HbmSlice
-from kernbench.components.pe_dma import PeDma
-from kernbench.components.pe_tcm import PeTcm
-from kernbench.sim.fabric import Fabric
-from kernbench.sim.transaction import Packet
+from kernbench.engine.components import access
+from kernbench.engine.components.hbm import HbmSlice
+from kernbench.engine.components.pe_dma import PeDma
+from kernbench.engine.components.pe_tcm import PeTcm
+from kernbench.engine.core.fabric import Fabric
+from kernbench.engine.core.transaction import Packet
 from tests.conftest import patches_the_engine
 from tests.exact.reference.cases import TOPOLOGIES, Agreement, Case, Flow, cases
 from tests.examples import examples

@@ -10,7 +10,7 @@ import pytest
 import kernbench as kb
 import kernbench.triton as triton
 import kernbench.triton.language as tl
-from kernbench.kernels.residents import Room
+from kernbench.language.residents import Room
 
 OF_FOUR: dict[str, Any] = {"cube.pes": {"count": 4, "corners": ["NW"]}, "memory.interleave": "package"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import kernbench as kb
-from kernbench.probes.traffic_flow import Flow
+from kernbench.workloads.probes.traffic_flow import Flow
 
 READS = 2000
 

@@ -15,15 +15,15 @@ import yaml
 from hypothesis import HealthCheck, assume, given
 
 from kernbench.api.topologies import check_routes
-from kernbench.benches import resolve
+from kernbench.engine.machine.machine import Machine
+from kernbench.engine.run_options import RunOptions
 from kernbench.errors import KernBenchError
-from kernbench.machine.machine import Machine
-from kernbench.pgraph import PropertyGraph
-from kernbench.run_options import RunOptions
-from kernbench.runtime import session
-from kernbench.topology import compile_topology, load
-from kernbench.topology.dram import table
-from kernbench.topology.loader import parse
+from kernbench.hardware.topology import compile_topology, load
+from kernbench.hardware.topology.dram import table
+from kernbench.hardware.topology.loader import parse
+from kernbench.host import session
+from kernbench.support.pgraph import PropertyGraph
+from kernbench.workloads.benches import resolve
 from tests.exact.test_every_option import FLOWS, OPTIONS, SMALL
 from tests.examples import examples
 

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from kernbench.components.dma import Job
-from kernbench.components.pe_dma import PeDma
-from kernbench.machine.machine import Machine
-from kernbench.program.operations import Op, Operand
-from kernbench.routing import Traffic
-from kernbench.sim.trace import TraceRecorder
+from kernbench.engine.components.dma import Job
+from kernbench.engine.components.pe_dma import PeDma
+from kernbench.engine.core.trace import TraceRecorder
+from kernbench.engine.machine.machine import Machine
+from kernbench.engine.program.operations import Op, Operand
+from kernbench.hardware.routing import Traffic
 from tests import names
 from tests.compiled import compiled
 from tests.examples import examples

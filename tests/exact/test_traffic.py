@@ -8,19 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kernbench.engine.machine.machine import Machine
 from kernbench.errors import ConfigError, UsageError
-from kernbench.machine.machine import Machine
-from kernbench.pgraph import PropertyGraph
-from kernbench.probes.traffic_flow import MAX_TRANSFERS, Flow
-from kernbench.probes.traffic_patterns import (
+from kernbench.hardware.routing import Traffic
+from kernbench.host.session import NoRequestsError
+from kernbench.support.pgraph import PropertyGraph
+from kernbench.workloads.probes.traffic_flow import MAX_TRANSFERS, Flow
+from kernbench.workloads.probes.traffic_patterns import (
     find_pattern,
     pattern_flows,
     patterns,
     resolve_values,
 )
-from kernbench.probes.traffic_runner import TrafficOutcome, run_traffic
-from kernbench.routing import Traffic
-from kernbench.runtime.session import NoRequestsError
+from kernbench.workloads.probes.traffic_runner import TrafficOutcome, run_traffic
 from tests.compiled import compiled
 from tests.exact.max_plus import MaxPlus
 from tests.examples import examples

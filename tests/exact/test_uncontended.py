@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from kernbench.components.dma import Job
-from kernbench.components.pe_dma import PeDma
-from kernbench.machine.machine import Machine
-from kernbench.pgraph import PropertyGraph
-from kernbench.program.operations import Op, Operand
-from kernbench.routing import Traffic
+from kernbench.engine.components.dma import Job
+from kernbench.engine.components.pe_dma import PeDma
+from kernbench.engine.machine.machine import Machine
+from kernbench.engine.program.operations import Op, Operand
+from kernbench.hardware.routing import Traffic
+from kernbench.support.pgraph import PropertyGraph
 from tests import names
 from tests.compiled import compiled
 from tests.exact.max_plus import MaxPlus

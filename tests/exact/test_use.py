@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernbench.components.dma import Job
-from kernbench.components.pe_dma import PeDma
-from kernbench.machine.machine import Machine
-from kernbench.pgraph import PropertyGraph
-from kernbench.program.operations import Op
-from kernbench.sim.server import Server
-from kernbench.sim.trace import TraceRecorder
+from kernbench.engine.components.dma import Job
+from kernbench.engine.components.pe_dma import PeDma
+from kernbench.engine.core.server import Server
+from kernbench.engine.core.trace import TraceRecorder
+from kernbench.engine.machine.machine import Machine
+from kernbench.engine.program.operations import Op
+from kernbench.support.pgraph import PropertyGraph
 from tests.compiled import compiled
 
 SLICE = "sip0.cube0.hbm_ctrl.pe0"

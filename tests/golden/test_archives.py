@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import kernbench as kb
-from kernbench.benches import list_all
+from kernbench.workloads.benches import list_all
 from tests.golden.archives import (
     BENCHES,
     FIGURES,
@@ -138,7 +138,7 @@ def test_a_difference_names_table_and_column() -> None:
 
 
 def test_a_line_of_the_source_is_digested_as_its_statement() -> None:
-    lines = (ROOT / "kernbench/benches/softmax.py").read_text(encoding="utf-8").splitlines()
+    lines = (ROOT / "kernbench/workloads/benches/softmax.py").read_text(encoding="utf-8").splitlines()
     number = next(number for number, line in enumerate(lines, 1) if "tl.load(" in line)
     text = with_statements(f'["softmax.py:{number}", "softmax.py:{len(lines) + 1}", "another.py:1"]')
     assert (

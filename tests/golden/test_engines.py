@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from kernbench.compiled import state
+from kernbench.support.compiled import state
 from tests.golden.archives import GOLDEN, SLOW, differences
 
 ROOT = Path(__file__).resolve().parents[2]

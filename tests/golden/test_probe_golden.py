@@ -48,6 +48,6 @@ def test_probe_of_the_default_machine() -> None:
 if __name__ == "__main__":
     origin = (
         "ns, written by 'python tests/golden/test_probe_golden.py' from the simulator; "
-        "equal to the closed form of kernbench/analysis/zero_load.py to 1e-9 ns"
+        "equal to the closed form of kernbench/analysis/routes/zero_load.py to 1e-9 ns"
     )
     GOLDEN.write_text(json.dumps({"origin": origin, "cases": times()}, indent=1) + "\n", encoding="utf-8")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from kernbench.topology import compile_topology, load
+from kernbench.hardware.topology import compile_topology, load
 
 GOLDEN = Path(__file__).with_name("topology_counts.json")
 SMALL = ("as-recorded", "default", "minimal", "six-sip-torus")

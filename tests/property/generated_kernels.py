@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from kernbench.dtypes import DTYPES
+from kernbench.support.dtypes import DTYPES
 
 ROWS, COLS = 6, 10
 """Shape of the rows that one program owns."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernbench.address import AddressMap
-from kernbench.pgraph import Node, PropertyGraph, Value
+from kernbench.hardware.address import AddressMap
+from kernbench.support.pgraph import Node, PropertyGraph, Value
 
 
 def slices(count: int, nbytes: int) -> AddressMap:

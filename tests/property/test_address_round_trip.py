@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernbench.address import ADDRESS_BITS, ADDRESS_SPACE, Kind, PhysAddr, address_bits
-from kernbench.address.layout import BUDGETS, LAYOUTS, UNITS
 from kernbench.errors import AddressError
+from kernbench.hardware.address import ADDRESS_BITS, ADDRESS_SPACE, Kind, PhysAddr, address_bits
+from kernbench.hardware.address.layout import BUDGETS, LAYOUTS, UNITS
 
 sips, cubes, io_dies, pes = st.integers(0, 15), st.integers(0, 15), st.integers(16, 20), st.integers(0, 15)
 

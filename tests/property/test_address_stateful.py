@@ -6,8 +6,8 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from kernbench.address import FreeList, PageTable, VirtualAllocator
 from kernbench.errors import AddressError, AllocationError
+from kernbench.hardware.address import FreeList, PageTable, VirtualAllocator
 from tests.examples import examples
 
 STATEFUL = examples(60, stateful_step_count=40)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernbench.address import ADDRESS_SPACE as LA_BASE
-from kernbench.address import AddressMap, Baaw, PhysicalRequest
-from kernbench.pgraph import Node, PropertyGraph, Value
+from kernbench.hardware.address import ADDRESS_SPACE as LA_BASE
+from kernbench.hardware.address import AddressMap, Baaw, PhysicalRequest
+from kernbench.support.pgraph import Node, PropertyGraph, Value
 
 BURST = 4
 

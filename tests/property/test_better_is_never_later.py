@@ -16,9 +16,9 @@ import yaml
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from kernbench.machine.machine import Machine
-from kernbench.pgraph import PropertyGraph
-from kernbench.topology import compile_topology, parse
+from kernbench.engine.machine.machine import Machine
+from kernbench.hardware.topology import compile_topology, parse
+from kernbench.support.pgraph import PropertyGraph
 from tests.examples import examples
 
 WIRES = ("noc", "d2d", "edge")

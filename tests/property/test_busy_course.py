@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernbench.analysis.busy_course import course_of
-from kernbench.analysis.time_window import Window
+from kernbench.analysis.windows.busy_course import course_of
+from kernbench.analysis.windows.time_window import Window
 
 FLITS = st.lists(
     st.tuples(st.sampled_from([0.0, 0.0, 0.5, 7.0]), st.sampled_from([0.25, 1.0, 3.0]), st.integers(0, 5)),

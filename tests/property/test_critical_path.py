@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import kernbench as kb
-from kernbench.analysis.critical_path import CAUSES, CriticalPath, TraceIndex, critical_path
-from kernbench.benches import list_all
-from kernbench.runtime import DPPolicy
+from kernbench.analysis.path.critical_path import CAUSES, CriticalPath, TraceIndex, critical_path
+from kernbench.host import DPPolicy
+from kernbench.workloads.benches import list_all
 from tests.examples import examples
 from tests.property.generated_kernels import arrays, genes
 from tests.property.generated_kernels import kernel_of as generated

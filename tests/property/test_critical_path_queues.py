@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kernbench as kb
-from kernbench.analysis.what_if import what_if
-from kernbench.runtime import DPPolicy
+from kernbench.analysis.what_if.retiming import what_if
+from kernbench.host import DPPolicy
 from tests.compiled import compiled
 from tests.examples import examples
 from tests.property.test_critical_path import check

@@ -11,13 +11,13 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import kernbench as kb
-from kernbench.kernels import interpret
-from kernbench.machine.machine import Machine
-from kernbench.program.operations import Op
-from kernbench.replay import DataPlane, DependencyBuilder, Executor, SimulatedMemory
-from kernbench.replay.dependencies import DATA_HAZARDS, Dependency
-from kernbench.runtime import Context, DPPolicy
-from kernbench.sim.instrument import Instrument
+from kernbench.engine.core.instrument import Instrument
+from kernbench.engine.machine.machine import Machine
+from kernbench.engine.program.operations import Op
+from kernbench.host import Context, DPPolicy
+from kernbench.language import interpret
+from kernbench.values import DataPlane, DependencyBuilder, Executor, SimulatedMemory
+from kernbench.values.dependencies import DATA_HAZARDS, Dependency
 from tests.examples import examples
 from tests.property.generated_kernels import arrays, genes, kernel_of, types
 from tests.small_machines import PROGRAMS, minimal, small

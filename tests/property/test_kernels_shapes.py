@@ -8,11 +8,11 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from kernbench.dtypes import DTYPES
-from kernbench.kernels import interpret
-from kernbench.kernels.scratch import Cycles, Scratch
-from kernbench.program.operations import Op, Operand
-from kernbench.replay.semantics import compute, stacked_dot
+from kernbench.engine.program.operations import Op, Operand
+from kernbench.language import interpret
+from kernbench.language.scratch import Cycles, Scratch
+from kernbench.support.dtypes import DTYPES
+from kernbench.values.semantics import compute, stacked_dot
 from tests.examples import examples
 
 SIZES = st.integers(1, 40)

@@ -18,17 +18,17 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import kernbench as kb
-from kernbench.compiled import state
+from kernbench.engine.core.trace import TraceRecorder, arrow
+from kernbench.engine.machine.machine import Machine
 from kernbench.errors import (
     DeadlockError,
     LaunchError,
     LimitError,
 )
-from kernbench.machine.machine import Machine
-from kernbench.pgraph import PropertyGraph
-from kernbench.replay import DataPlane
-from kernbench.runtime import Context, DPPolicy
-from kernbench.sim.trace import TraceRecorder, arrow
+from kernbench.host import Context, DPPolicy
+from kernbench.support.compiled import state
+from kernbench.support.pgraph import PropertyGraph
+from kernbench.values import DataPlane
 from tests.compiled import compiled
 from tests.examples import examples
 from tests.golden.archives import BENCHES, SMALL, kept_digests

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernbench.analysis.zero_load import ZeroLoadModel
-from kernbench.pgraph import PropertyGraph
-from kernbench.routing import Router, Traffic
+from kernbench.analysis.routes.zero_load import ZeroLoadModel
+from kernbench.hardware.routing import Router, Traffic
+from kernbench.support.pgraph import PropertyGraph
 from tests.compiled import compiled
 from tests.exact.max_plus import MaxPlus
 from tests.examples import examples

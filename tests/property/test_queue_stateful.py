@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from kernbench.components.queue_ring import Incoming, Outgoing, QueueCredit, QueueToken
+from kernbench.engine.components.queue_ring import Incoming, Outgoing, QueueCredit, QueueToken
+from kernbench.engine.program.queues import Message, RingEntry, parts_of, split
 from kernbench.errors import InvariantError
-from kernbench.program.queues import Message, RingEntry, parts_of, split
 from tests.queue_runs import Rig
 
 SENDER, RECEIVER = (0, 0, 0), (0, 0, 1)

@@ -10,11 +10,11 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import kernbench as kb
-from kernbench.benches import list_all
-from kernbench.machine.machine import Machine
-from kernbench.replay import DataPlane
-from kernbench.run_options import RunOptions
-from kernbench.runtime import Context, DPPolicy
+from kernbench.engine.machine.machine import Machine
+from kernbench.engine.run_options import RunOptions
+from kernbench.host import Context, DPPolicy
+from kernbench.values import DataPlane
+from kernbench.workloads.benches import list_all
 from tests.examples import examples
 from tests.property.generated_kernels import arrays, genes, kernel_of, types
 from tests.small_machines import small
@@ -139,8 +139,8 @@ LONG = ("pe2pe", "tp-mlp")
     [pytest.param(spec.name, marks=[pytest.mark.slow] if spec.name in LONG else []) for spec in list_all()],
 )
 def test_no_shipped_bench_has_a_race(bench: str) -> None:
-    from kernbench.benches import resolve
-    from kernbench.runtime import run_bench
+    from kernbench.host import run_bench
+    from kernbench.workloads.benches import resolve
 
     params = {"rows": 64} if bench == "softmax" else {"tokens": 64} if bench == "flash-attention" else {}
     one = resolve(bench)

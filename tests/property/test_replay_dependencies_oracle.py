@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernbench.address.runs import Form, Runs
-from kernbench.program.operations import Op, Operand, Region
-from kernbench.replay.dependencies import DependencyBuilder
+from kernbench.engine.program.operations import Op, Operand, Region
+from kernbench.hardware.address.runs import Form, Runs
+from kernbench.values.dependencies import DependencyBuilder
 from tests.examples import examples
 
 SPACE = 40

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernbench.dtypes import dtype as dtype_of
+from kernbench.engine.program.operations import Op, Operand, Region
 from kernbench.errors import UsageError
-from kernbench.program.operations import Op, Operand, Region
-from kernbench.replay.dataplane import DataPlane
-from kernbench.replay.dependencies import DATA_HAZARDS, DependencyBuilder
-from kernbench.replay.executor import Executor
-from kernbench.replay.memory_store import SimulatedMemory
-from kernbench.replay.semantics import compute
+from kernbench.support.dtypes import dtype as dtype_of
+from kernbench.values.dataplane import DataPlane
+from kernbench.values.dependencies import DATA_HAZARDS, DependencyBuilder
+from kernbench.values.executor import Executor
+from kernbench.values.memory_store import SimulatedMemory
+from kernbench.values.semantics import compute
 from tests.examples import examples
 
 SPACE = 64

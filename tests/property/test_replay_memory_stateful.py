@@ -12,9 +12,9 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from kernbench.engine.program.operations import Region
 from kernbench.errors import VerificationError
-from kernbench.program.operations import Region
-from kernbench.replay.memory_store import SimulatedMemory
+from kernbench.values.memory_store import SimulatedMemory
 from tests.examples import examples
 
 SIZE = 96

@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from kernbench.errors import RoutingError
-from kernbench.kinds import PE_PARTS
-from kernbench.pgraph import PropertyGraph
-from kernbench.routing import Route, Router, Traffic
-from kernbench.topology import compile_topology, parse
+from kernbench.hardware.kinds import PE_PARTS
+from kernbench.hardware.routing import Route, Router, Traffic
+from kernbench.hardware.topology import compile_topology, parse
+from kernbench.support.pgraph import PropertyGraph
 from tests import names
 from tests.compiled import compiled
 from tests.examples import examples

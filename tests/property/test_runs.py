@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 import kernbench as kb
 import kernbench.triton as triton
 import kernbench.triton.language as tl
-from kernbench.address.runs import Form, Runs, bursts_of, dealt, joined, meet, span
-from kernbench.program.operations import Region
-from kernbench.replay.memory_store import SimulatedMemory
-from kernbench.runtime import DPPolicy
+from kernbench.engine.program.operations import Region
+from kernbench.hardware.address.runs import Form, Runs, bursts_of, dealt, joined, meet, span
+from kernbench.host import DPPolicy
+from kernbench.values.memory_store import SimulatedMemory
 from tests.examples import examples
 
 some_bytes = st.sets(st.integers(0, 400), min_size=1, max_size=80).map(sorted)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernbench.sim.node import Link
-from kernbench.sim.transaction import Packet, Path, Transaction
+from kernbench.engine.core.node import Link
+from kernbench.engine.core.transaction import Packet, Path, Transaction
 from tests.compiled import compiled
 from tests.conftest import patches_the_engine
 from tests.exact.reference.cases import TOPOLOGIES, Bench, Flow, bench

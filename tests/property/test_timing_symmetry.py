@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernbench.machine.machine import Machine
-from kernbench.routing import Traffic
+from kernbench.engine.machine.machine import Machine
+from kernbench.hardware.routing import Traffic
 from tests import names
 from tests.exact.reference.cases import Bench, Case, Flow, bench
 from tests.examples import examples

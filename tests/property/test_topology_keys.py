@@ -15,17 +15,17 @@ from typing import Any, Literal, get_args, get_origin
 import numpy as np
 import pytest
 
-from kernbench.components.registry import problems
+from kernbench.engine.components.registry import problems
+from kernbench.engine.machine.machine import Machine
 from kernbench.errors import ConfigError
-from kernbench.kinds import COMPONENT_KINDS, LINK_KINDS
-from kernbench.machine.machine import Machine
-from kernbench.pgraph import PropertyGraph
-from kernbench.replay import DataPlane
-from kernbench.runtime import Context, DPPolicy
-from kernbench.topology import compile_topology, load
-from kernbench.topology.energy import KindEnergy, figures_of, keys_of
-from kernbench.topology.fields import LinkPart, Section
-from kernbench.topology.neighbours import MachineShape, neighbours
+from kernbench.hardware.kinds import COMPONENT_KINDS, LINK_KINDS
+from kernbench.hardware.topology import compile_topology, load
+from kernbench.hardware.topology.energy import KindEnergy, figures_of, keys_of
+from kernbench.hardware.topology.fields import LinkPart, Section
+from kernbench.hardware.topology.neighbours import MachineShape, neighbours
+from kernbench.host import Context, DPPolicy
+from kernbench.support.pgraph import PropertyGraph
+from kernbench.values import DataPlane
 
 BASE: dict[str, object] = {
     "system.sips": 2,

@@ -13,9 +13,9 @@ import yaml
 from pydantic import BaseModel
 
 from kernbench.errors import ConfigError
-from kernbench.topology import compile_topology, parse
-from kernbench.topology.fields import LARGEST, SMALLEST
-from kernbench.topology.spec import TopologySpec
+from kernbench.hardware.topology import compile_topology, parse
+from kernbench.hardware.topology.fields import LARGEST, SMALLEST
+from kernbench.hardware.topology.spec import TopologySpec
 
 IMPOSSIBLE = [
     pytest.param(text, id=text[:8])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kernbench import load_topology
 from kernbench.errors import UsageError
-from kernbench.probes.traffic_patterns import (
+from kernbench.workloads.probes.traffic_patterns import (
     find_pattern,
     pattern_flows,
     patterns,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from kernbench.probes.traffic_peaks import max_min_shares
+from kernbench.workloads.probes.traffic_peaks import max_min_shares
 from tests.examples import examples
 
 CAPACITIES = st.lists(st.sampled_from([1.0, 2.0, 32.0, 128.0, 256.0, 512.0, 0.3]), min_size=1, max_size=6)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import kernbench as kb
 import kernbench.triton as triton
 import kernbench.triton.language as tl
-from kernbench.kernels import interpret
+from kernbench.language import interpret
 
 N = 64
 places = st.lists(st.integers(0, N - 1), min_size=16, max_size=16)

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kernbench as kb
-from kernbench.analysis.critical_path import CriticalPath, Passed, Step
-from kernbench.analysis.what_if import candidates, what_if
-from kernbench.analysis.what_if_bounds import Bounds
+from kernbench.analysis.path.critical_path import CriticalPath, Passed, Step
+from kernbench.analysis.what_if.bounds import Bounds
+from kernbench.analysis.what_if.retiming import candidates, what_if
 from kernbench.errors import UsageError
-from kernbench.pgraph import PropertyGraph
+from kernbench.support.pgraph import PropertyGraph
 from tests.examples import examples
 
 RUNS = [

@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
 import kernbench as kb
-from kernbench.analysis.what_if import what_if
-from kernbench.pgraph import PropertyGraph
-from kernbench.topology import compile_topology, parse
+from kernbench.analysis.what_if.retiming import what_if
+from kernbench.hardware.topology import compile_topology, parse
+from kernbench.support.pgraph import PropertyGraph
 from tests.examples import examples
 
 BASE: dict[str, Any] = {

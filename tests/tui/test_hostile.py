@@ -14,14 +14,14 @@ from textual.widgets import Input, TextArea
 import kernbench as kb
 from kernbench.api import asking
 from kernbench.api.stores import borrowed
-from kernbench.benches.params import Param
-from kernbench.benches.registry import bench
 from kernbench.tui.models.watch import Watched
 from kernbench.tui.screens import cypher as cypher_screen
 from kernbench.tui.screens.choose import Choose
 from kernbench.tui.screens.cypher import CypherScreen
 from kernbench.tui.screens.page import PageScreen
 from kernbench.tui.screens.questions import QuestionScreen
+from kernbench.workloads.benches.params import Param
+from kernbench.workloads.benches.registry import bench
 from tests.tui.driving import LIMIT_S, Driver, drive
 from tests.tui.test_watch import watched_session
 

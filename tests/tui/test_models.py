@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import kernbench as kb
-from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.analysis.windows.chosen_window import ChosenWindow
 from kernbench.api.asking import question
+from kernbench.api.contents import runs
+from kernbench.api.contents.windows import windows
 from kernbench.api.open_runs import OpenRun
 from kernbench.api.stores import borrowed
+from kernbench.draw.targets import Target
 from kernbench.errors import KernBenchError, UsageError
-from kernbench.report.targets import Target
-from kernbench.screens import runs
-from kernbench.screens.windows import windows
 from kernbench.tui.models.browser import Browser
 from kernbench.tui.models.cypher import ask, complete
 from kernbench.tui.models.entity_pages import launch_page, operation_page, transaction_page

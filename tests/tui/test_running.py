@@ -11,7 +11,7 @@ import pytest
 from textual.widgets import TextArea
 
 import kernbench as kb
-from kernbench.api.going import UnderWay
+from kernbench.api.active_runs import UnderWay
 from kernbench.tui.screens.running import RunningScreen
 from tests.tui.driving import LIMIT_S, Driver, drive
 
@@ -93,7 +93,7 @@ def test_leaving_ends_all(store: Path) -> None:
 def test_the_list_of_runs_follows_a_run_of_another_process(
     store: Path, ids: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kernbench.api.going.FIRST_S", 0.0)
+    monkeypatch.setattr("kernbench.api.active_runs.FIRST_S", 0.0)
     own = shutil.copytree(store, tmp_path / "store")
 
     async def steps(driver: Driver) -> None:

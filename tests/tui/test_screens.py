@@ -9,8 +9,8 @@ import pytest
 from textual.app import App, ComposeResult
 from textual.widgets import Input, OptionList, Tree
 
-from kernbench.report.content import Grid
-from kernbench.screens import advice
+from kernbench.api.contents import advice
+from kernbench.draw.content import Grid
 from kernbench.tui.models.screen_table import grid_table
 from kernbench.tui.screens.choose import Choose, Line
 from kernbench.tui.screens.cypher import CypherScreen, Editor

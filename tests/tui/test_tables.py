@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from kernbench.draw.content import SHARE, Column
+from kernbench.draw.targets import Target, targets_of
 from kernbench.errors import UsageError
-from kernbench.pgraph import GraphNode, GraphPath
-from kernbench.report.content import SHARE, Column
-from kernbench.report.targets import Target, targets_of
+from kernbench.support.pgraph import GraphNode, GraphPath
 from kernbench.tui.models.table import ShownTable
 from kernbench.tui.widgets.rows import _shorten
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.analysis.windows.chosen_window import ChosenWindow
 from kernbench.api.stores import borrowed
 from kernbench.tui.models.browser import Browser
 from kernbench.tui.models.timeline import Timeline, TimeSpan, occupancy

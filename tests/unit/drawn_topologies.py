@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from kernbench.pgraph import PropertyGraph
-from kernbench.topology import compile_topology, load, parse
+from kernbench.hardware.topology import compile_topology, load, parse
+from kernbench.support.pgraph import PropertyGraph
 
 OBLONG = str(Path(__file__).parents[1] / "exact" / "oblong.yaml")
 SHIPPED = ("default", "minimal", "six-sip-torus", "tray-16")

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from kernbench.kernels import KernelCall, KernelThread
-from kernbench.program.commands import Command, Composite, Load, PeContext, Wait
+from kernbench.engine.program.commands import Command, Composite, Load, PeContext, Wait
+from kernbench.language import KernelCall, KernelThread
 
 
 class FakePe:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from kernbench.data_files import data_dir
+from kernbench.support.data_files import data_dir
 from kernbench.validation import a100, h100, validate
 from kernbench.validation.sampling import sampled
 from kernbench.validation.table_file import Case, cases, read

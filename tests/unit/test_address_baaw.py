@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kernbench.address import ADDRESS_SPACE as LA_BASE
-from kernbench.address import AddressMap, AddressModel, Baaw, VirtualAllocator, address_model
 from kernbench.errors import AddressError, AllocationError
+from kernbench.hardware.address import ADDRESS_SPACE as LA_BASE
+from kernbench.hardware.address import AddressMap, AddressModel, Baaw, VirtualAllocator, address_model
 from tests.compiled import compiled
 
 LA = {"system.address_model": "la"}

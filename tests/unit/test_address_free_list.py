@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kernbench.address import FreeList
 from kernbench.errors import AddressError, AllocationError
+from kernbench.hardware.address import FreeList
 
 
 def test_first_fit_takes_the_first_block_not_the_best() -> None:

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from kernbench.address import (
+from kernbench.errors import AddressError, AllocationError, ConfigError
+from kernbench.hardware.address import (
     WORD_BYTES,
     AddressMap,
     AddressTarget,
@@ -18,8 +19,7 @@ from kernbench.address import (
     VirtualAllocator,
     memory_of_pe,
 )
-from kernbench.errors import AddressError, AllocationError, ConfigError
-from kernbench.pgraph import Node, PropertyGraph, Value
+from kernbench.support.pgraph import Node, PropertyGraph, Value
 
 KIB, MIB = 1 << 10, 1 << 20
 SLICE = 6 * MIB

@@ -6,10 +6,10 @@ import gc
 
 import pytest
 
-from kernbench.address import ADDRESS_SPACE, AddressModel, PageTable, address_model
-from kernbench.address.extent_map import Extent
-from kernbench.address.page_table import Entries
 from kernbench.errors import AddressError, ConfigError
+from kernbench.hardware.address import ADDRESS_SPACE, AddressModel, PageTable, address_model
+from kernbench.hardware.address.extent_map import Extent
+from kernbench.hardware.address.page_table import Entries
 
 PAGE = 4096
 

@@ -6,9 +6,9 @@ import dataclasses
 
 import pytest
 
-from kernbench.address import ADDRESS_SPACE, IocpuUnit, Kind, McpuUnit, PeUnit, PhysAddr
-from kernbench.address.layout import BUDGETS, LAYOUTS, UNITS
 from kernbench.errors import AddressError
+from kernbench.hardware.address import ADDRESS_SPACE, IocpuUnit, Kind, McpuUnit, PeUnit, PhysAddr
+from kernbench.hardware.address.layout import BUDGETS, LAYOUTS, UNITS
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 

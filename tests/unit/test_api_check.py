@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import kernbench as kb
+from kernbench.engine.machine.machine import Machine
 from kernbench.errors import InvariantError
-from kernbench.machine.machine import Machine
 from tests.conftest import ASKED, patches_the_engine
 from tests.exact.test_invariants import lazy_channel
 from tests.small_machines import minimal

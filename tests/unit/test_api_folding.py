@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kernbench.api.folding import ask_folded
-from kernbench.pgraph import Result
+from kernbench.support.pgraph import Result
 
 QUESTION = {
     "params": [{"name": "kind", "default": ""}, {"name": "limit", "default": 20}],

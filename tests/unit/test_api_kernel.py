@@ -9,7 +9,7 @@ import pytest
 
 import kernbench as kb
 from kernbench.errors import KernBenchError, LaunchError
-from kernbench.kernels import interpret
+from kernbench.language import interpret
 
 
 @pytest.fixture(scope="module")

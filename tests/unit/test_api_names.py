@@ -11,12 +11,12 @@ from types import ModuleType
 import pytest
 
 import kernbench
-from kernbench import pgraph
 from kernbench.api import names, running
-from kernbench.declared import declared
-from kernbench.sweeps.evaluating import evaluations
+from kernbench.api.sweeps.evaluating import evaluations
+from kernbench.support import pgraph
+from kernbench.support.registered_names import declared
 
-SLOW = ("numpy", "pyarrow", "pydantic", "networkx", "ladybug", "kernbench.benches.registry")
+SLOW = ("numpy", "pyarrow", "pydantic", "networkx", "ladybug", "kernbench.workloads.benches.registry")
 LINES = [
     "run --bench g",
     "run gemm-single-pe m",
@@ -100,7 +100,7 @@ def test_every_name_that_is_handed_out_is_there(module: ModuleType) -> None:
 
 def test_every_machine_that_can_be_named_is_completed() -> None:
     from kernbench.api.names import topology_names
-    from kernbench.topology import find
+    from kernbench.hardware.topology import find
 
     assert {"h100", "default", "two-kinds"} <= set(topology_names())
     assert [find(name).stem for name in topology_names()] == topology_names()

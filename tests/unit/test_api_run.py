@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import kernbench as kb
-from kernbench.analysis.chosen_window import ChosenWindow
-from kernbench.benches import list_all
+from kernbench.analysis.windows.chosen_window import ChosenWindow
+from kernbench.api.contents.overview import facts
+from kernbench.draw.cells import plain
 from kernbench.errors import LaunchError, UsageError, VerificationError
-from kernbench.pgraph import GraphStore, QueryError, RunNotFoundError
-from kernbench.report.cells import plain
-from kernbench.screens.overview import facts
+from kernbench.support.pgraph import GraphStore, QueryError, RunNotFoundError
+from kernbench.workloads.benches import list_all
 
 pytestmark = pytest.mark.usefixtures("workdir")
 
@@ -179,7 +179,7 @@ def test_the_default_store_is_a_folder_here_or_the_environments(
 
 def test_a_bench_may_be_a_name_an_index_a_file_or_a_function(machine: Any, workdir: Path) -> None:
     (workdir / "mine.py").write_text(
-        "from kernbench.benches import Param, bench\n"
+        "from kernbench.workloads.benches import Param, bench\n"
         "@bench(name='mine', description='Makes zeros.', params=[Param('n', int, 64, 'columns')])\n"
         "def run(torch):\n    torch.zeros(4, torch.params.n)\n"
     )
@@ -196,7 +196,7 @@ def test_components_of_ones_own_take_part(
     machine: Any, workdir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (workdir / "slow_sram.py").write_text(
-        "from kernbench.components.hbm import HbmSlice\n"
+        "from kernbench.engine.components.hbm import HbmSlice\n"
         "class Slow(HbmSlice):\n"
         "    def commit(self, packet, flit, time):\n"
         "        done, server = super().commit(packet, flit, time + 1000.0)\n"

@@ -11,7 +11,7 @@ import pytest
 import kernbench as kb
 from kernbench.api.topologies import topology_counts
 from kernbench.errors import ConfigError, UsageError
-from kernbench.pgraph import open_store, topology_graph, topology_id, topology_record
+from kernbench.support.pgraph import open_store, topology_graph, topology_id, topology_record
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +107,7 @@ def test_the_record_holds_the_whole_graph(machine: Any) -> None:
         (e.id, e.source, e.target, e.type) for e in machine.edges()
     }
 
-    from kernbench.pgraph import RunRecord
+    from kernbench.support.pgraph import RunRecord
 
     store = open_store("memory:")
     store.keep(RunRecord({"bench": "none"}, {}), record)

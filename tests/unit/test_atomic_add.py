@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import kernbench as kb
+from kernbench.engine.machine.machine import Machine
 from kernbench.errors import KernelError, LaunchError
-from kernbench.kernels import commands, interpret
-from kernbench.machine.machine import Machine
-from kernbench.replay import DataPlane
-from kernbench.runtime import Context, DPPolicy
+from kernbench.host import Context, DPPolicy
+from kernbench.language import commands, interpret
+from kernbench.values import DataPlane
 from tests.small_machines import small
 
 GRAPH = small("va")

@@ -10,7 +10,7 @@ import pytest
 
 import kernbench as kb
 from kernbench.errors import KernelError, LaunchError, UsageError, VerificationError
-from kernbench.kernels import Autotuned, interpret
+from kernbench.language import Autotuned, interpret
 
 X = np.ones((4, 4), np.float32)
 BIG = np.ones((4, 8), np.float32)

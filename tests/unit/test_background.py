@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 import kernbench as kb
-from kernbench.components.base import Component
-from kernbench.components.sram import Sram
+from kernbench.engine.components.base import Component
+from kernbench.engine.components.sram import Sram
+from kernbench.engine.core import clock as clock_module
+from kernbench.engine.core.clock import Clock
 from kernbench.errors import DeadlockError, LimitError
-from kernbench.pgraph import Node
-from kernbench.routing import Traffic
-from kernbench.sim import clock as clock_module
-from kernbench.sim.clock import Clock
+from kernbench.hardware.routing import Traffic
+from kernbench.support.pgraph import Node
 
 PE = (0, 0, 0)
 ENDED: list[float] = []

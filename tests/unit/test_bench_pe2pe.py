@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from kernbench.benches import resolve
+from kernbench.engine.run_options import RunOptions
 from kernbench.errors import KernBenchError
-from kernbench.run_options import RunOptions
-from kernbench.runtime import run_bench
+from kernbench.host import run_bench
+from kernbench.workloads.benches import resolve
 from tests.compiled import compiled
 from tests.queue_runs import PAIR
 

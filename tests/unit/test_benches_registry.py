@@ -8,10 +8,10 @@ import textwrap
 import numpy as np
 import pytest
 
-from kernbench.benches import registry
-from kernbench.benches.params import Param, resolve_params
-from kernbench.benches.registry import bench, list_all, load_package, registered_in, resolve
 from kernbench.errors import BenchError, UsageError
+from kernbench.workloads.benches import registry
+from kernbench.workloads.benches.params import Param, resolve_params
+from kernbench.workloads.benches.registry import bench, list_all, load_package, registered_in, resolve
 
 
 def write(path, text):
@@ -20,7 +20,7 @@ def write(path, text):
 
 
 ONE = """
-    from kernbench.benches import Param, bench
+    from kernbench.workloads.benches import Param, bench
 
     @bench(name="{name}", description="Does one thing.", params=[Param("m", int, 4, "rows")])
     def run(torch):
@@ -131,7 +131,7 @@ def test_a_name_used_twice_in_the_package_is_refused(monkeypatch):
     def run(torch):
         return None
 
-    run.__module__ = "kernbench.benches.zz_copy"
+    run.__module__ = "kernbench.workloads.benches.zz_copy"
     with pytest.raises(BenchError, match="'qkv-gemm' is used twice"):
         bench(name="qkv-gemm", description="A second one.")(run)
 

@@ -10,9 +10,9 @@ import pytest
 
 import kernbench as kb
 from kernbench.api.stores import borrowed
-from kernbench.sweeps.anomalies import anomalies
-from kernbench.sweeps.result import SweepPoint
-from kernbench.topology.better import only_better
+from kernbench.api.sweeps.anomalies import anomalies
+from kernbench.api.sweeps.result import SweepPoint
+from kernbench.hardware.topology.better import only_better
 from tests.compiled import compiled
 
 Cli = Callable[..., Any]

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 import kernbench as kb
 from kernbench.analysis.block_use import busiest_member, members_of_blocks
-from kernbench.analysis.chosen_window import ChosenWindow
-from kernbench.pages.answers import Answers
-from kernbench.pages.run_report import _busiest
-from kernbench.report.colours import percent
+from kernbench.analysis.windows.chosen_window import ChosenWindow
+from kernbench.draw.colours import percent
+from kernbench.page.answers import Answers
+from kernbench.page.run_report import _busiest
 from kernbench.tui.models.browser import Browser
 from kernbench.tui.models.machine import MachineTree
 from kernbench.tui.models.resource_page import shares_of

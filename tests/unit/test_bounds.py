@@ -12,7 +12,7 @@ import kernbench as kb
 from kernbench.api.comparing import compare
 from kernbench.cli.main import main
 from kernbench.errors import UsageError
-from kernbench.pgraph import QueryError
+from kernbench.support.pgraph import QueryError
 
 
 @pytest.fixture(scope="module")

@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 import kernbench as kb
-from kernbench.analysis.chosen_window import ChosenWindow
-from kernbench.analysis.time_window import WHOLE
-from kernbench.analysis.use_over_time import use_over_time
-from kernbench.pages.answers import Answers
-from kernbench.pages.machine import machine_use
-from kernbench.report.colours import percent
-from kernbench.report.views import VIEWS
-from kernbench.report.views.model import role
-from kernbench.screens.windows import windows
+from kernbench.analysis.use.use_over_time import use_over_time
+from kernbench.analysis.windows.chosen_window import ChosenWindow
+from kernbench.analysis.windows.time_window import WHOLE
+from kernbench.api.contents.windows import windows
+from kernbench.draw.colours import percent
+from kernbench.draw.machine import VIEWS
+from kernbench.draw.machine.model import role
+from kernbench.page.answers import Answers
+from kernbench.page.machine import machine_use
 from kernbench.tui.models.browser import Browser
 from kernbench.tui.models.machine import MachineTree
 from kernbench.tui.models.resource_page import resource_page, shares_of

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import kernbench as kb
-from kernbench.analysis.busy_course import course_of
-from kernbench.analysis.time_window import Window
+from kernbench.analysis.windows.busy_course import course_of
+from kernbench.analysis.windows.time_window import Window
 
 
 @pytest.mark.parametrize("ends", [5.0, 5e6])

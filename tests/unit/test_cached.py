@@ -12,18 +12,18 @@ from hypothesis import strategies as st
 import kernbench as kb
 import kernbench.triton as triton
 import kernbench.triton.language as tl
-from kernbench.analysis.zero_load import ZeroLoadModel
-from kernbench.components.hbm_cached import CachedSlice
+from kernbench.analysis.routes.zero_load import ZeroLoadModel
+from kernbench.engine.components.hbm_cached import CachedSlice
+from kernbench.engine.core.invariants import check_cache
+from kernbench.engine.machine import transfers
+from kernbench.engine.machine.machine import Machine
+from kernbench.engine.program.operations import Region
 from kernbench.errors import ConfigError, InvariantError
-from kernbench.kinds import Traffic
-from kernbench.machine import transfers
-from kernbench.machine.machine import Machine
-from kernbench.pgraph import PropertyGraph
-from kernbench.program.operations import Region
-from kernbench.routing import router_of
-from kernbench.runtime import DPPolicy
-from kernbench.sim.invariants import check_cache
-from kernbench.topology import compile_topology, parse
+from kernbench.hardware.kinds import Traffic
+from kernbench.hardware.routing import router_of
+from kernbench.hardware.topology import compile_topology, parse
+from kernbench.host import DPPolicy
+from kernbench.support.pgraph import PropertyGraph
 from tests.examples import examples
 from tests.unit.test_interleaved import CHIP, moved
 

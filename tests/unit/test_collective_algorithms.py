@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernbench.collectives.algorithm import Algorithm, Call, find
-from kernbench.collectives.meshes import Mesh, line
-from kernbench.collectives.steps import Limits
-from kernbench.kernels import Pointer, interpret
-from kernbench.runtime.placement import DPPolicy, place
-from kernbench.topology.neighbours import MachineShape, pairs
+from kernbench.hardware.topology.neighbours import MachineShape, pairs
+from kernbench.host.collectives.algorithm import Algorithm, Call, find
+from kernbench.host.collectives.meshes import Mesh, line
+from kernbench.host.collectives.steps import Limits
+from kernbench.host.placement import DPPolicy, place
+from kernbench.language import Pointer, interpret
 from tests.examples import examples
 
 LIMITS = Limits(piece=64, window=4, held=256)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kernbench.runtime.spawn import Multiprocessing
+from kernbench.host.spawn import Multiprocessing
 from kernbench.validation.collectives import npus_ns
 
 

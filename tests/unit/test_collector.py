@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from kernbench import collector
-from kernbench.benches import resolve
-from kernbench.components.dma import Job
-from kernbench.machine.machine import Machine
-from kernbench.runtime import run_bench
+from kernbench.engine.components.dma import Job
+from kernbench.engine.machine.machine import Machine
+from kernbench.host import run_bench
+from kernbench.support import collector
+from kernbench.workloads.benches import resolve
 from tests.compiled import compiled
 from tests.queue_runs import PAIR
 from tests.small_contexts import ALL, copy_kernel, make

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
+from kernbench.engine.core.instrument import Instrument
+from kernbench.engine.machine.machine import Machine
+from kernbench.engine.program.commands import Command, Composite, Cycles, Load, PeContext, Store, Wait
+from kernbench.engine.program.operations import Op, Operand
 from kernbench.errors import LaunchError, UsageError
-from kernbench.kernels.thread import KernelCall
-from kernbench.machine.machine import Machine
-from kernbench.program.commands import Command, Composite, Cycles, Load, PeContext, Store, Wait
-from kernbench.program.operations import Op, Operand
-from kernbench.sim.instrument import Instrument
+from kernbench.language.thread import KernelCall
 from tests.compiled import compiled
 
 PE = (0, 0, 0)

@@ -15,17 +15,17 @@ import pytest
 
 import kernbench as kb
 from kernbench.api.result import Run
-from kernbench.compiled import state
-from kernbench.components.base import Component
-from kernbench.components.hbm import HbmSlice
-from kernbench.components.pe_compute import PeGemm
-from kernbench.components.pe_fetch_store import PeFetchStore
-from kernbench.components.pe_tcm import PeTcm
-from kernbench.components.sram import Sram
-from kernbench.components.transit import Transit
-from kernbench.pgraph import Node
-from kernbench.routing import Traffic
-from kernbench.sim.server import Server
+from kernbench.engine.components.base import Component
+from kernbench.engine.components.hbm import HbmSlice
+from kernbench.engine.components.pe_compute import PeGemm
+from kernbench.engine.components.pe_fetch_store import PeFetchStore
+from kernbench.engine.components.pe_tcm import PeTcm
+from kernbench.engine.components.sram import Sram
+from kernbench.engine.components.transit import Transit
+from kernbench.engine.core.server import Server
+from kernbench.hardware.routing import Traffic
+from kernbench.support.compiled import state
+from kernbench.support.pgraph import Node
 
 CALLS: list[str] = []
 AT_NS = 300.0

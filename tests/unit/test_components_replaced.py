@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 
 import kernbench as kb
-from kernbench.components.registry import component_class, shipped
+from kernbench.engine.components.registry import component_class, shipped
+from kernbench.engine.machine.machine import Machine
+from kernbench.engine.program.operations import Region
 from kernbench.errors import ConfigError
-from kernbench.machine.machine import Machine
-from kernbench.program.operations import Region
-from kernbench.topology.component_file import read_components
+from kernbench.hardware.topology.component_file import read_components
 from tests.compiled import compiled
 
 PARTS = '''\
-from kernbench.components.hbm import HbmSlice
-from kernbench.components.memory import Memory
-from kernbench.components.transit import PcieEndpoint, Transit
+from kernbench.engine.components.hbm import HbmSlice
+from kernbench.engine.components.memory import Memory
+from kernbench.engine.components.transit import PcieEndpoint, Transit
 
 
 class Unfinished(Memory):
@@ -108,7 +108,7 @@ def test_a_run_with_a_components_file(parts: Path) -> None:
         ("no_such_package:Router", "does not import"),
         ("users_parts:Missing", "does not import"),
         ("users_parts:Unfinished", "'users_parts:Unfinished' lacks commit, fetch; define them"),
-        ("users_parts:NoComponent", "is not a subclass of kernbench.components.base.Component"),
+        ("users_parts:NoComponent", "is not a subclass of kernbench.engine.components.base.Component"),
     ],
 )
 def test_what_is_no_component_is_named_with_its_node(parts: Path, impl: str, message: str) -> None:

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import kernbench as kb
-from kernbench.benches.params import Param
-from kernbench.benches.registry import bench
+from kernbench.engine.machine.deadlock import fold_lines
 from kernbench.errors import DeadlockError
-from kernbench.machine.deadlock import fold_lines
-from kernbench.runtime import DPPolicy
+from kernbench.host import DPPolicy
+from kernbench.workloads.benches.params import Param
+from kernbench.workloads.benches.registry import bench
 
 TWO_BY_TWO = {"sip.cube_mesh.w": 2, "sip.cube_mesh.h": 2, "system.sips": 1}
 

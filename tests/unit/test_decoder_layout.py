@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernbench.models.attention import heads_of, kept
-from kernbench.models.layout import Keys, Strips, blocks, dealt, strip_width
-from kernbench.models.rotary import rotated_array
+from kernbench.workloads.models.attention import heads_of, kept
+from kernbench.workloads.models.layout import Keys, Strips, blocks, dealt, strip_width
+from kernbench.workloads.models.rotary import rotated_array
 
 small = st.integers(1, 12)
 

@@ -13,11 +13,11 @@ import matplotlib
 import pytest
 from PIL import ImageFont
 
-from kernbench.report.colours import IDLE, STEPS, colour, step
-from kernbench.report.percents import HIGH, percents
-from kernbench.report.svg import svg
-from kernbench.report.views import VIEWS, Overlay, View, overlay
-from kernbench.report.views.text import SIZE, width
+from kernbench.draw.colours import IDLE, STEPS, colour, step
+from kernbench.draw.machine import VIEWS, Overlay, View, overlay
+from kernbench.draw.machine.text import SIZE, width
+from kernbench.draw.percents import HIGH, percents
+from kernbench.draw.svg import svg
 from tests.unit.drawn_topologies import ALL, graph, label
 
 ROOT = Path(__file__).resolve().parents[2]

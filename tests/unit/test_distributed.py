@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import kernbench as kb
-from kernbench.collectives import ReduceOp
 from kernbench.errors import (
     AllocationError,
     CollectiveError,
@@ -19,9 +18,10 @@ from kernbench.errors import (
     LaunchError,
     UsageError,
 )
-from kernbench.runtime import DPPolicy
-from kernbench.runtime.spawn import SpawnException
-from kernbench.topology.neighbours import ring
+from kernbench.hardware.topology.neighbours import ring
+from kernbench.host import DPPolicy
+from kernbench.host.collectives import ReduceOp
+from kernbench.host.spawn import SpawnException
 from tests.ranked_machines import context, machine, run_ranks
 
 
@@ -286,7 +286,7 @@ def test_nothing_is_sent_where_no_algorithm_serves(
 def test_an_algorithm_does_not_see_the_options_of_one_that_refused(tmp_path: Any) -> None:
     code = (
         "from dataclasses import replace\n"
-        "from kernbench.collectives.algorithms import ring\n"
+        "from kernbench.host.collectives.algorithms import ring\n"
         "why = lambda call: f'options {call.options}' if call.options.get('deny') else None\n"
         "ALGORITHMS = tuple(replace(one, refuses=why) for one in ring.ALGORITHMS)\n"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernbench.components.dma import DmaEngine
+from kernbench.engine.components.dma import DmaEngine
 
 
 @given(

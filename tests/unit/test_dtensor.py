@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernbench import tp
 from kernbench.errors import UsageError
-from kernbench.runtime.spawn import SpawnException
-from kernbench.tp import Partial, Replicate, Shard, distribute_tensor
+from kernbench.host import tensor_parallel as tp
+from kernbench.host.spawn import SpawnException
+from kernbench.host.tensor_parallel import Partial, Replicate, Shard, distribute_tensor
 from tests.ranked_machines import machine, run_ranks
 
 VALUES = np.arange(48, dtype=np.float32).reshape(8, 6)

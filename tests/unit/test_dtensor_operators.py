@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernbench import tp
 from kernbench.errors import UsageError
-from kernbench.runtime import DPPolicy
-from kernbench.tp import Partial, Replicate, Shard, distribute_tensor
+from kernbench.host import DPPolicy
+from kernbench.host import tensor_parallel as tp
+from kernbench.host.tensor_parallel import Partial, Replicate, Shard, distribute_tensor
 from tests.ranked_machines import machine, run_ranks
 
 A = np.arange(48, dtype=np.float32).reshape(8, 6)

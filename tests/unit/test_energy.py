@@ -12,16 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kernbench as kb
-from kernbench.analysis.chosen_window import ChosenWindow
-from kernbench.analysis.energy import Energy, shared_out, shares_of_time
+from kernbench.analysis.energy.energy_tables import Energy, shared_out, shares_of_time
+from kernbench.analysis.windows.chosen_window import ChosenWindow
+from kernbench.api.contents.energy import EMPTY
 from kernbench.api.energy_use import energy_of, launches_pj
 from kernbench.api.running import benches
 from kernbench.api.topologies import topology_area
 from kernbench.errors import ConfigError, UsageError
-from kernbench.pages.answers import Answers
-from kernbench.pgraph import RunRecord
-from kernbench.screens.energy import EMPTY
-from kernbench.topology.energy import keys_of, with_defaults
+from kernbench.hardware.topology.energy import keys_of, with_defaults
+from kernbench.page.answers import Answers
+from kernbench.support.pgraph import RunRecord
 from kernbench.tui.models.browser import Browser
 from kernbench.tui.models.run_page import run_page
 from tests.conformance import energy_oracle

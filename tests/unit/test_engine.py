@@ -17,21 +17,21 @@ from typing import Any
 import pytest
 
 import kernbench
-from kernbench import compiled as package
 from kernbench.cli.main import main
+from kernbench.engine.core.instrument import Instrument
+from kernbench.engine.core.node import path_over
+from kernbench.engine.core.transaction import Packet, Transaction
+from kernbench.engine.machine.machine import Machine
 from kernbench.errors import LimitError
-from kernbench.machine.machine import Machine
-from kernbench.routing import Traffic
-from kernbench.sim.instrument import Instrument
-from kernbench.sim.node import path_over
-from kernbench.sim.transaction import Packet, Transaction
-from kernbench.time_limit import interruptible
+from kernbench.hardware.routing import Traffic
+from kernbench.support import compiled as package
+from kernbench.support.time_limit import interruptible
 from tests.compiled import compiled
 
 PARTS = '''\
-from kernbench.components.hbm import HbmSlice
-from kernbench.components.pe_dma import PeDma
-from kernbench.components.transit import Transit
+from kernbench.engine.components.hbm import HbmSlice
+from kernbench.engine.components.pe_dma import PeDma
+from kernbench.engine.components.transit import Transit
 
 
 class PerFlit(Transit):
@@ -364,7 +364,7 @@ def test_ctrl_c_ends_a_run_in_which_no_python_is_called() -> None:
 
 def test_the_environment_leaves_aside_what_is_compiled() -> None:
     script = (
-        "from kernbench.compiled import state; import kernbench.sim.fabric as f; "
+        "from kernbench.support.compiled import state; import kernbench.engine.core.fabric as f; "
         "print(f.__file__.rpartition('.')[2], state)"
     )
     environment = os.environ | {
@@ -387,25 +387,27 @@ def test_what_was_compiled_of_another_source_is_not_used(monkeypatch: pytest.Mon
     monkeypatch.setattr(package, "EXTENSION_SUFFIXES", [".none"])
     assert "could not be compiled" in package._state()
     monkeypatch.undo()
-    monkeypatch.setattr(package, "STAMP", "kernbench/compiled/none.txt")
+    monkeypatch.setattr(package, "STAMP", "kernbench/support/compiled/none.txt")
     assert "nothing says what it was compiled from" in package._state()
 
 
 def test_without_what_is_compiled_every_module_is_its_source() -> None:
     """One that was compiled once, and is no longer listed, may still have a file beside it."""
     find = package._Interpreted().find_spec
-    for name in ("kernbench.sim.clock", "kernbench.errors"):
+    for name in ("kernbench.engine.core.clock", "kernbench.errors"):
         spec = find(name)
         assert spec is not None
         assert str(spec.origin).endswith(f"{name.rpartition('.')[2]}.py")
-    assert [find(name) for name in ("kernbench.sim", "kernbench.compiled.shared", "numpy")] == [None] * 3
+    assert [
+        find(name) for name in ("kernbench.engine.core", "kernbench.support.compiled.shared", "numpy")
+    ] == [None] * 3
 
 
 RUN = ("run", "gemm-single-pe", "--topology", "minimal", "--store", "memory:")
 OUT_OF_DATE = """
 import importlib, sys
-from kernbench import compiled
-sys.modules["kernbench.compiled.digest"].digest = lambda root: sys.argv[1]
+from kernbench.support import compiled
+sys.modules["kernbench.support.compiled.digest"].digest = lambda root: sys.argv[1]
 importlib.reload(compiled)
 from kernbench.cli.main import main
 sys.exit(main(sys.argv[2:]))

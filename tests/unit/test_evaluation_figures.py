@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import kernbench as kb
+from kernbench.api.sweeps.evaluation_gate import baselines, compare_runs, key_of
 from kernbench.errors import UsageError
-from kernbench.probes.scenarios import scenarios
-from kernbench.sweeps.evaluation_gate import baselines, compare_runs, key_of
+from kernbench.workloads.probes.scenarios import scenarios
 from tests.compiled import compiled
 from tests.shipped_evaluations import evaluation_module
 
@@ -149,7 +149,7 @@ def test_a_baseline_is_of_the_same_evaluation(monkeypatch: pytest.MonkeyPatch) -
         run_of(2.0, "b", ("base",), m=2),
         run_of(3.0, "c", ("evaluate-x",), m=3),
     ]
-    monkeypatch.setattr("kernbench.sweeps.evaluation_gate.all_runs", lambda _: kept)
+    monkeypatch.setattr("kernbench.api.sweeps.evaluation_gate.all_runs", lambda _: kept)
     assert [run.id for run in baselines("base", cast(Any, None), ["evaluate-x"]).values()] == ["a"]
     with pytest.raises(UsageError, match="no run of this evaluation has the tag 'other'"):
         baselines("other", cast(Any, None), ["evaluate-x"])

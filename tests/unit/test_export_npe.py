@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
 
 import kernbench as kb
 from kernbench.errors import UsageError
-from kernbench.report.npe import STEPS, Cubes
+from kernbench.export.npe import STEPS, Cubes
 
 BUSY = {"NOC0_EAST": (0, 1), "NOC0_SOUTH": (1, 0), "NOC1_NORTH": (-1, 0), "NOC1_WEST": (0, -1)}
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import kernbench as kb
-from kernbench.pgraph import install
+from kernbench.support.pgraph import install
 
 
 @pytest.mark.parametrize(

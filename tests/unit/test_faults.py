@@ -10,12 +10,12 @@ from click.testing import CliRunner
 
 import kernbench as kb
 from kernbench.cli.app import app
+from kernbench.engine.machine.machine import Machine
 from kernbench.errors import ConfigError, RoutingError
-from kernbench.kinds import Traffic
-from kernbench.machine.machine import Machine
-from kernbench.pgraph import PropertyGraph
-from kernbench.routing import router_of
-from kernbench.topology import compile_topology, parse
+from kernbench.hardware.kinds import Traffic
+from kernbench.hardware.routing import router_of
+from kernbench.hardware.topology import compile_topology, parse
+from kernbench.support.pgraph import PropertyGraph
 
 GRID = """
 name: grid

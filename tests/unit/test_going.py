@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 
 import kernbench as kb
-from kernbench.api.going import Going, UnderWay, under_way
+from kernbench.api.active_runs import Going, UnderWay, under_way
 from kernbench.api.stores import borrowed
 from tests.processes import Process
 
 KILLED = """
 import sys, time
 from pathlib import Path
-from kernbench.api import going
-going.FIRST_S = 0.0
-with going.UnderWay(Path("store"), "run endless") as way:
+from kernbench.api import active_runs
+active_runs.FIRST_S = 0.0
+with active_runs.UnderWay(Path("store"), "run endless") as way:
     way.tell(lambda _: "preparing")
     print("told", flush=True)
     time.sleep(600)
@@ -39,7 +39,7 @@ def test_a_moment_tells_nobody_and_what_takes_longer_tells_until_its_end(
     with UnderWay(Path("store"), "run a") as way:
         way.tell(lambda _: "preparing")
         assert not Path("store").exists()
-    monkeypatch.setattr("kernbench.api.going.FIRST_S", 0.0)
+    monkeypatch.setattr("kernbench.api.active_runs.FIRST_S", 0.0)
     with UnderWay(Path("store"), "run b") as way:
         way.tell(lambda _: "preparing")
         way.tell(lambda _: "again, at once")
@@ -66,8 +66,8 @@ def test_nothing_is_shown_of_a_process_that_was_killed(asked: Callable[[str], li
 
 @pytest.mark.usefixtures("workdir")
 def test_a_sweep_and_its_runs_tell(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kernbench.api.going.FIRST_S", 0.0)
-    monkeypatch.setattr("kernbench.api.going._EVERY_S", 0.0)
+    monkeypatch.setattr("kernbench.api.active_runs.FIRST_S", 0.0)
+    monkeypatch.setattr("kernbench.api.active_runs._EVERY_S", 0.0)
     seen: list[str] = []
 
     def look(_: object) -> None:

@@ -8,7 +8,7 @@ import pytest
 from kernbench_graph.errors import QueryError
 
 import kernbench as kb
-from kernbench.pgraph import GraphStore
+from kernbench.support.pgraph import GraphStore
 
 
 @pytest.fixture(scope="module")

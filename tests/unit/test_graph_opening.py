@@ -13,7 +13,7 @@ from kernbench_graph.errors import StoreUrlError
 from kernbench_graph.opening import GROUP, open_store
 
 from kernbench.errors import KernBenchError
-from kernbench.pgraph import GraphStore, RunRecord, topology_record
+from kernbench.support.pgraph import GraphStore, RunRecord, topology_record
 from tests.compiled import compiled
 
 OTHER_STORE = """

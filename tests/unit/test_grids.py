@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import kernbench as kb
-from kernbench.analysis.chosen_window import ChosenWindow
-from kernbench.analysis.time_window import Window
+from kernbench.analysis.windows.chosen_window import ChosenWindow
+from kernbench.analysis.windows.time_window import Window
 from kernbench.api import comparing
 from kernbench.api.pictures import diagram_frames
-from kernbench.pages import tables, times
-from kernbench.report.content import SHARE, Column, Content, Grid
-from kernbench.report.timeline.model import TimelineRow
+from kernbench.draw.content import SHARE, Column, Content, Grid
+from kernbench.draw.timeline.model import TimelineRow
+from kernbench.page import tables, times
 
 NAME, NS = Column("name"), Column("ns", "ns")
 

@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 import kernbench as kb
-from kernbench.data_files import data_dir
-from kernbench.user_modules import load_file
+from kernbench.support.data_files import data_dir
+from kernbench.support.user_modules import load_file
 from kernbench.validation import h100, table_file, validate
 from kernbench.validation.row_statistics import Found, statistic
 from kernbench.validation.sampling import sampled

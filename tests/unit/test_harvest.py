@@ -16,17 +16,17 @@ from hypothesis import strategies as st
 import kernbench as kb
 import kernbench.triton as triton
 import kernbench.triton.language as tl
-from kernbench.address.address_map import AddressMap
 from kernbench.cli.app import app
 from kernbench.errors import ConfigError
-from kernbench.kinds import Traffic
-from kernbench.pgraph import PropertyGraph
-from kernbench.routing import router_of
-from kernbench.topology import compile_topology, parse
-from kernbench.topology.harvest import consequences, lost
-from kernbench.topology.neighbours import MachineShape
-from kernbench.topology.places import places
-from kernbench.topology.reach import lacking, unreached
+from kernbench.hardware.address.address_map import AddressMap
+from kernbench.hardware.kinds import Traffic
+from kernbench.hardware.routing import router_of
+from kernbench.hardware.topology import compile_topology, parse
+from kernbench.hardware.topology.harvest import consequences, lost
+from kernbench.hardware.topology.neighbours import MachineShape
+from kernbench.hardware.topology.places import places
+from kernbench.hardware.topology.reach import lacking, unreached
+from kernbench.support.pgraph import PropertyGraph
 
 CHIP = """
 name: chip

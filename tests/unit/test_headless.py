@@ -30,7 +30,7 @@ def test_a_whole_run_needs_none_of_the_optional_libraries() -> None:
         "run.query('busiest-links'); run.graph\n"
         "run.query('centrality', measure='pagerank'); run.query('cone', transaction=3)\n"
         "run.query('single-points', src='sip0', dst='sip0.cube0')\n"
-        "from kernbench.replay.math_ops import erf; import numpy; erf(numpy.ones(2, 'f4'))\n"
+        "from kernbench.values.math_ops import erf; import numpy; erf(numpy.ones(2, 'f4'))\n"
         "from tests.commands import commands; [one.get_help() for one in commands()]\n"
         "import kernbench.pytest_plugin\n"
     )
@@ -54,7 +54,7 @@ def test_a_run_of_a_users_bench_loads_no_shipped_bench(tmp_path: Path) -> None:
     """From edit to answer: half of such a run is imports, and these took a third of it."""
     (tmp_path / "mine.py").write_text(
         "import numpy as np\n"
-        "from kernbench.benches import bench\n"
+        "from kernbench.workloads.benches import bench\n"
         "def kernel(x, tl):\n"
         "    tl.store(x, tl.load(x) * 2.0)\n"
         "@bench(name='mine', description='Doubles.')\n"
@@ -64,17 +64,23 @@ def test_a_run_of_a_users_bench_loads_no_shipped_bench(tmp_path: Path) -> None:
     )
     run = f"main(['run', '--bench', {str(tmp_path / 'mine.py')!r}, '--topology', 'minimal', '--no-trace'])"
     loaded = modules_after(f"from kernbench.cli.main import main; {run}", whole=True)
-    assert "kernbench.machine.machine" in loaded
-    heavy = {"networkx", "rich", "kernbench.tp", "kernbench.collectives", "kernbench.benches.softmax"}
+    assert "kernbench.engine.machine.machine" in loaded
+    heavy = {
+        "networkx",
+        "rich",
+        "kernbench.host.tensor_parallel",
+        "kernbench.host.collectives",
+        "kernbench.workloads.benches.softmax",
+    }
     assert loaded.isdisjoint(heavy)
 
 
 def test_a_run_of_a_shipped_bench_loads_no_other_bench_and_no_engine(tmp_path: Path) -> None:
     run = f"['run', '--bench', 'qkv-gemm', '--topology', 'minimal', '--store', {str(tmp_path)!r}]"
     loaded = modules_after(f"from kernbench.cli.main import main; main({run})", whole=True)
-    assert {"kernbench.benches.qkv_gemm", "pyarrow.parquet"} <= loaded
-    unused = {"networkx", "ladybug", "rich", "kernbench.tp", "kernbench.collectives"}
-    assert loaded.isdisjoint(unused | {"kernbench.benches.softmax"})
+    assert {"kernbench.workloads.benches.qkv_gemm", "pyarrow.parquet"} <= loaded
+    unused = {"networkx", "ladybug", "rich", "kernbench.host.tensor_parallel", "kernbench.host.collectives"}
+    assert loaded.isdisjoint(unused | {"kernbench.workloads.benches.softmax"})
 
 
 def test_listing_questions_loads_no_numbers_and_no_store() -> None:

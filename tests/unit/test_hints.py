@@ -10,7 +10,7 @@ import pytest
 
 import kernbench as kb
 from kernbench.errors import KernBenchError
-from kernbench.hints import shown
+from kernbench.support.hints import shown
 
 X = np.arange(4096, dtype=np.float32).reshape(64, 64)
 

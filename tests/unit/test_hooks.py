@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from kernbench.components.hbm import HbmSlice
-from kernbench.components.registry import component_class, shipped
-from kernbench.components.transit import PcieEndpoint, Transit
-from kernbench.machine.machine import Machine
-from kernbench.program.operations import Region
-from kernbench.sim.node import COMMITS, OVERHEAD, SERVICE, TRANSFORM, hooks_of
-from kernbench.sim.transaction import Packet
+from kernbench.engine.components.hbm import HbmSlice
+from kernbench.engine.components.registry import component_class, shipped
+from kernbench.engine.components.transit import PcieEndpoint, Transit
+from kernbench.engine.core.node import COMMITS, OVERHEAD, SERVICE, TRANSFORM, hooks_of
+from kernbench.engine.core.transaction import Packet
+from kernbench.engine.machine.machine import Machine
+from kernbench.engine.program.operations import Region
 from tests.compiled import compiled
 
 FIND = """
-from kernbench.components.registry import component_class, shipped
+from kernbench.engine.components.registry import component_class, shipped
 for impl in shipped():
     print(impl, *sorted(n for n in dir(component_class(impl)) if n[0] != "_"))
 """

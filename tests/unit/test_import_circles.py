@@ -10,8 +10,8 @@ import networkx as nx
 
 ROOT = Path(__file__).resolve().parents[2] / "kernbench"
 ROOMS = (
-    *("analysis", "api", "benches", "cli", "collectives", "kinds", "pages", "probes"),
-    *("report", "routing", "screens", "sweeps", "tui", "validation", "web"),
+    *("analysis", "cli", "draw", "export", "hardware.kinds", "hardware.routing", "host.collectives"),
+    *("api", "page", "tui", "validation", "workloads"),
 )
 
 

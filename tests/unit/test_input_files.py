@@ -9,19 +9,19 @@ from typing import Any
 
 import pytest
 
-from kernbench import evaluations
-from kernbench.benches import gemm_list, resolve
-from kernbench.collectives.config import read_config
+from kernbench.api import evaluations
+from kernbench.api.sweeps.file import read_sweep
 from kernbench.errors import KernBenchError
-from kernbench.input_files import LONGEST
-from kernbench.models.config import model_of
-from kernbench.pgraph import load_library
-from kernbench.probes.traffic_file import read_flows
-from kernbench.sweeps.file import read_sweep
-from kernbench.topology import marked_yaml
-from kernbench.topology.component_file import read_components
-from kernbench.topology.loader import load
-from kernbench.user_modules import load_file
+from kernbench.hardware.topology import marked_yaml
+from kernbench.hardware.topology.component_file import read_components
+from kernbench.hardware.topology.loader import load
+from kernbench.host.collectives.config import read_config
+from kernbench.support.input_files import LONGEST
+from kernbench.support.pgraph import load_library
+from kernbench.support.user_modules import load_file
+from kernbench.workloads.benches import gemm_list, resolve
+from kernbench.workloads.models.config import model_of
+from kernbench.workloads.probes.traffic_file import read_flows
 
 Make = Callable[[Path], None]
 SECRET = "hunter2"

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import kernbench as kb
+from kernbench.engine.core.instrument import Instrument, observing
 from kernbench.errors import KernBenchError, UsageError
-from kernbench.sim.instrument import Instrument, observing
 
 ABOUT = """MATCH (:Run {id: $run})-[:RECORDED]->(e:Reading {kind: 'moved'})-[:ABOUT]->(u:Use)
            RETURN u.resource AS resource, e.bytes AS bytes, e.share AS share ORDER BY resource"""

@@ -9,16 +9,16 @@ from types import MappingProxyType
 import pytest
 
 import kernbench as kb
-from kernbench.address import AddressMap
-from kernbench.analysis.zero_load import ZeroLoadModel
+from kernbench.analysis.routes.zero_load import ZeroLoadModel
+from kernbench.engine.machine import transfers
+from kernbench.engine.machine.machine import Machine
+from kernbench.engine.program.operations import Region
 from kernbench.errors import AddressError, ConfigError
-from kernbench.kinds import Traffic
-from kernbench.machine import transfers
-from kernbench.machine.machine import Machine
-from kernbench.pgraph import PropertyGraph
-from kernbench.program.operations import Region
-from kernbench.routing import router_of
-from kernbench.topology import compile_topology, parse
+from kernbench.hardware.address import AddressMap
+from kernbench.hardware.kinds import Traffic
+from kernbench.hardware.routing import router_of
+from kernbench.hardware.topology import compile_topology, parse
+from kernbench.support.pgraph import PropertyGraph
 
 CHIP = """
 name: chip

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kernbench.errors import UsageError, VerificationError
-from kernbench.runtime import DPPolicy
+from kernbench.host import DPPolicy
 
 X = np.arange(64, dtype=np.float32).reshape(8, 8)
 

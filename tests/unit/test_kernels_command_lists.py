@@ -5,9 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from kernbench.engine.program.commands import (
+    Composite,
+    Cycles,
+    Gemm,
+    Load,
+    Math,
+    Receive,
+    Send,
+    Store,
+    Wait,
+)
 from kernbench.errors import KernelError, PendingValueError, UsageError
-from kernbench.kernels import autotune, commands
-from kernbench.program.commands import Composite, Cycles, Gemm, Load, Math, Receive, Send, Store, Wait
+from kernbench.language import autotune, commands
 
 A, B = np.zeros((4, 8), np.float16), np.zeros((8, 2), np.float16)
 OUT = np.zeros((4, 2), np.float16)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from kernbench.engine.program.commands import Composite, Cycles, Define, Gemm, Load, Math, Store, Wait
+from kernbench.engine.program.operations import Operand
 from kernbench.errors import KernelError
-from kernbench.kernels import Placement, Pointer, TensorArg
-from kernbench.program.commands import Composite, Cycles, Define, Gemm, Load, Math, Store, Wait
-from kernbench.program.operations import Operand
+from kernbench.language import Placement, Pointer, TensorArg
 from tests.unit.kernels_fake_pe import FakePe
 
 

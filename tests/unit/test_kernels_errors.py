@@ -13,8 +13,8 @@ import pytest
 from greenlet import GreenletExit
 
 from kernbench.errors import KernelError
-from kernbench.kernels import KernelCall, Placement, TensorArg
-from kernbench.kernels.tl import Language, public_names
+from kernbench.language import KernelCall, Placement, TensorArg
+from kernbench.language.tl import Language, public_names
 from tests.unit.kernels_fake_pe import FakePe
 
 X = TensorArg("x", (4, 4), "f16", default=Placement(256, 256, (4, 4)))

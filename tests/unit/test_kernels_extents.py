@@ -7,8 +7,8 @@ import pytest
 
 import kernbench as kb
 from kernbench.errors import KernelError, LaunchError
-from kernbench.kernels import interpret
-from kernbench.runtime import DPPolicy
+from kernbench.host import DPPolicy
+from kernbench.language import interpret
 
 X = np.arange(16, dtype=np.float32).reshape(4, 4)
 

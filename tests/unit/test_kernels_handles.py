@@ -7,11 +7,11 @@ import gc
 import numpy as np
 import pytest
 
+from kernbench.engine.program.commands import Store
 from kernbench.errors import KernelError, PendingValueError
-from kernbench.kernels import interpret
-from kernbench.kernels.arguments import BadArgumentError
-from kernbench.kernels.scratch import Cycles, Scratch
-from kernbench.program.commands import Store
+from kernbench.language import interpret
+from kernbench.language.arguments import BadArgumentError
+from kernbench.language.scratch import Cycles, Scratch
 from tests.unit.kernels_fake_pe import FakePe
 
 LOOKS = [

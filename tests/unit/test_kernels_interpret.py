@@ -8,9 +8,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from kernbench.dtypes import DTYPES
 from kernbench.errors import KernelError, UsageError
-from kernbench.kernels import interpret
+from kernbench.language import interpret
+from kernbench.support.dtypes import DTYPES
 
 RNG = np.random.default_rng(8)
 

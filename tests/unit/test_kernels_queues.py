@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernbench.errors import DeadlockError, KernelError, UsageError
-from kernbench.kernels import interpret
-from kernbench.topology.neighbours import MachineShape, ring
+from kernbench.hardware.topology.neighbours import MachineShape, ring
+from kernbench.language import interpret
 
 Kernel = Callable[..., Any]
 

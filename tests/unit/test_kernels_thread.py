@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from greenlet import getcurrent, greenlet
 
+from kernbench.engine.program import commands
+from kernbench.engine.program.commands import Cycles, Wait
 from kernbench.errors import KernelError
-from kernbench.kernels import KernelCall, Placement, Pointer, TensorArg, autotune, interpret
-from kernbench.program import commands
-from kernbench.program.commands import Cycles, Wait
+from kernbench.language import KernelCall, Placement, Pointer, TensorArg, autotune, interpret
 from tests.unit.kernels_fake_pe import FakePe
 
 

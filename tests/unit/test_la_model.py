@@ -7,16 +7,16 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from kernbench.components.pe_translator import PeBaaw
+from kernbench.engine.components.pe_translator import PeBaaw
+from kernbench.engine.machine.machine import Machine
 from kernbench.errors import AddressError, ConfigError, LaunchError, RoutingError
-from kernbench.kinds import COMMON, COMPONENT_KINDS
-from kernbench.machine.machine import Machine
-from kernbench.pgraph import PropertyGraph
-from kernbench.replay import DataPlane
-from kernbench.routing import Router, Traffic
-from kernbench.runtime import DPPolicy
-from kernbench.runtime.context import Context
-from kernbench.topology import compile_topology, load
+from kernbench.hardware.kinds import COMMON, COMPONENT_KINDS
+from kernbench.hardware.routing import Router, Traffic
+from kernbench.hardware.topology import compile_topology, load
+from kernbench.host import DPPolicy
+from kernbench.host.context import Context
+from kernbench.support.pgraph import PropertyGraph
+from kernbench.values import DataPlane
 from tests import names
 from tests.compiled import compiled
 

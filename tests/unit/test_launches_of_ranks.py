@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import kernbench as kb
-from kernbench.analysis.chosen_window import ChosenWindow
-from kernbench.screens import launches
+from kernbench.analysis.windows.chosen_window import ChosenWindow
+from kernbench.api.contents import launches
 
 
 def columns(run: kb.Run) -> list[str]:

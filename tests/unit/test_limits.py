@@ -12,7 +12,7 @@ import pytest
 
 import kernbench as kb
 from kernbench.errors import LaunchError, LimitError
-from kernbench.kernels import Pointer
+from kernbench.language import Pointer
 
 
 def endless(x: Pointer, tl: Any) -> None:

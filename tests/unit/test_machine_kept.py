@@ -9,15 +9,15 @@ import pytest
 
 import kernbench as kb
 from kernbench.api import topologies
+from kernbench.engine.core.instrument import Instrument
+from kernbench.engine.machine import kept, machine
+from kernbench.engine.machine.kept import give_back, machine_for
+from kernbench.engine.machine.machine import Machine
 from kernbench.errors import KernBenchError, UsageError
-from kernbench.machine import kept, machine
-from kernbench.machine.kept import give_back, machine_for
-from kernbench.machine.machine import Machine
-from kernbench.sim.instrument import Instrument
 from tests.compiled import compiled
 
 OWN = """
-from kernbench.components.transit import Transit
+from kernbench.engine.components.transit import Transit
 
 class Own(Transit):
     pass

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 import kernbench as kb
-from kernbench.components.dma import Job
-from kernbench.components.pe_dma import PeDma
+from kernbench.engine.components.dma import Job
+from kernbench.engine.components.pe_dma import PeDma
+from kernbench.engine.core.node import FabricNode, path_over
+from kernbench.engine.core.transaction import FLIT_BITS, HOP_BITS, Packet
+from kernbench.engine.machine.machine import Machine
+from kernbench.engine.program.operations import Op, Region
 from kernbench.errors import AddressError, DeadlockError, RoutingError, UsageError
-from kernbench.kernels import KernelCall
-from kernbench.machine.machine import Machine
-from kernbench.program.operations import Op, Region
-from kernbench.sim.node import FabricNode, path_over
-from kernbench.sim.transaction import FLIT_BITS, HOP_BITS, Packet
+from kernbench.language import KernelCall
 from tests import names
 from tests.compiled import compiled
 

@@ -6,8 +6,8 @@ from math import fsum
 
 import pytest
 
-from kernbench.analysis.critical_path import critical_path, trace_index
-from kernbench.pgraph import open_store, topology_record
+from kernbench.analysis.path.critical_path import critical_path, trace_index
+from kernbench.support.pgraph import open_store, topology_record
 from tests.compiled import compiled
 from tools.made_up_run import made_up_run
 

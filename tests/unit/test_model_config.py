@@ -7,7 +7,7 @@ import json
 import pytest
 
 from kernbench.errors import ConfigError, UsageError
-from kernbench.models import MODELS, model_of
+from kernbench.workloads.models import MODELS, model_of
 
 LLAMA = {
     "model_type": "llama",

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernbench.errors import UsageError
-from kernbench.topology.neighbours import (
+from kernbench.hardware.topology.neighbours import (
     PATTERNS,
     MachineShape,
     merge,

@@ -10,11 +10,11 @@ import pytest
 
 import kernbench as kb
 from kernbench.errors import ConfigError
-from kernbench.probes.traffic_file import read_flows
-from kernbench.probes.traffic_flow import Flow
 from kernbench.validation import wormhole
 from kernbench.validation.noc_trace import BARRIER_CYCLES, Chip, Trace, read_traces, replay
 from kernbench.validation.table_file import folder
+from kernbench.workloads.probes.traffic_file import read_flows
+from kernbench.workloads.probes.traffic_flow import Flow
 
 ZONE = {"proc": "BRISC", "zone": "BRISC-KERNEL", "zone_phase": "begin", "sx": 1, "sy": 2, "timestamp": 9000}
 READ = {"proc": "BRISC", "noc": "NOC_0", "vc": -1, "sx": 1, "sy": 2, "dx": 0, "dy": 11, "num_bytes": 2048,

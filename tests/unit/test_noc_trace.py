@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from kernbench.engine.machine.machine import Machine
 from kernbench.errors import ConfigError, DeadlockError
-from kernbench.kinds import Traffic
-from kernbench.machine.machine import Machine
+from kernbench.hardware.kinds import Traffic
 from kernbench.validation import wormhole
 from kernbench.validation.noc_trace import (
     BARRIER_CYCLES,

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import kernbench as kb
-from kernbench.pgraph import Result
+from kernbench.support.pgraph import Result
 
 
 def _html(thing: Any) -> ET.Element:

@@ -8,11 +8,11 @@ import math
 import pytest
 
 import kernbench as kb
-from kernbench.analysis.asked_run import AskedRun
-from kernbench.analysis.chosen_window import ChosenWindow
-from kernbench.pages.tables import content
-from kernbench.report.cells import share
-from kernbench.screens import overview
+from kernbench.analysis.run_view import AskedRun
+from kernbench.analysis.windows.chosen_window import ChosenWindow
+from kernbench.api.contents import overview
+from kernbench.draw.cells import share
+from kernbench.page.tables import content
 from kernbench.tui.models.browser import Browser
 from kernbench.tui.models.resource_page import resource_page, shares_of
 from kernbench.tui.models.run_page import run_page

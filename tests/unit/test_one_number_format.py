@@ -13,16 +13,16 @@ from typing import Any
 import pytest
 
 import kernbench as kb
-from kernbench.analysis.chosen_window import ChosenWindow
-from kernbench.analysis.path_steps import CAUSES, CriticalPath, Step
-from kernbench.kinds.links import ORANGE
-from kernbench.pages.answers import Answers
-from kernbench.pages.tables import content, table
-from kernbench.report import colours, roofs
-from kernbench.report.cells import number, plain
-from kernbench.report.content import SHARE, Column, Content, Grid, columns_of
-from kernbench.report.timeline.model import CATEGORIES
-from kernbench.screens import SCREENS, Screen, critical_path, overview, roofline
+from kernbench.analysis.path.path_steps import CAUSES, CriticalPath, Step
+from kernbench.analysis.windows.chosen_window import ChosenWindow
+from kernbench.api.contents import SCREENS, Screen, critical_path, overview, roofline
+from kernbench.draw import colours, roofs
+from kernbench.draw.cells import number, plain
+from kernbench.draw.content import SHARE, Column, Content, Grid, columns_of
+from kernbench.draw.timeline.model import CATEGORIES
+from kernbench.hardware.kinds.links import ORANGE
+from kernbench.page.answers import Answers
+from kernbench.page.tables import content, table
 from kernbench.tui.models.screen_table import grid_table
 from tests.page_tables import texts, values
 
@@ -78,7 +78,7 @@ def test_the_page_writes_its_own_figures_by_the_same_rule(tmp_path: Path) -> Non
     if node is None:
         pytest.skip("node is not installed")
     given = [0.0, 12345.678, 741574.1000000001, 8240.0, 0.5, 1e-12, 0.000123, -3.25, 99999.9996]
-    module = Path(kb.__file__).parent / "report/browser/static/format.js"
+    module = Path(kb.__file__).parent / "export/html/static/format.js"
     script = f"import {{ number }} from '{module.as_uri()}'; console.log(JSON.stringify({given}.map(number)))"
     run = subprocess.run(
         [node, "--input-type=module", "-e", script], capture_output=True, text=True, check=True

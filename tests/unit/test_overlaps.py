@@ -7,7 +7,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernbench.analysis.contention import Overlap, first_overlaps
+from kernbench.analysis.use.contention import Overlap, first_overlaps
 
 TIMES = st.integers(0, 6).map(float)
 HOPS = st.lists(st.tuples(st.integers(0, 9), TIMES, TIMES), max_size=24).map(

@@ -9,13 +9,13 @@ import pytest
 from click.testing import CliRunner
 
 import kernbench as kb
-from kernbench.address.address_map import AddressMap
 from kernbench.api.topologies import topology_area
 from kernbench.cli.app import app
 from kernbench.errors import ConfigError
-from kernbench.kinds import COMPONENT_KINDS, ComponentKind
-from kernbench.probes.traffic_patterns import ranked_ends
-from kernbench.topology import compile_topology, parse
+from kernbench.hardware.address.address_map import AddressMap
+from kernbench.hardware.kinds import COMPONENT_KINDS, ComponentKind
+from kernbench.hardware.topology import compile_topology, parse
+from kernbench.workloads.probes.traffic_patterns import ranked_ends
 
 NAND = ComponentKind(
     kind="nand",
@@ -46,7 +46,7 @@ connect: [{mesh: tile.r, wire: hop}]
 def flash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     (kinds,) = gc.get_referents(COMPONENT_KINDS)  # a user adds it to the file of the kinds
     monkeypatch.setitem(kinds, "nand", NAND)
-    (tmp_path / "mine.yaml").write_text("builtin.nand: kernbench.components.sram:Sram\n")
+    (tmp_path / "mine.yaml").write_text("builtin.nand: kernbench.engine.components.sram:Sram\n")
     file = tmp_path / "flash.yaml"
     file.write_text(FLASH)
     monkeypatch.setenv("KERNBENCH_STORE", str(tmp_path / "store"))

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import kernbench as kb
-from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.analysis.windows.chosen_window import ChosenWindow
+from kernbench.api.contents import SCREENS
 from kernbench.api.open_runs import OpenRun
 from kernbench.api.stores import borrowed
-from kernbench.pages.answers import Answers
-from kernbench.screens import SCREENS
+from kernbench.page.answers import Answers
 from kernbench.tui.models.machine import MachineTree
 from kernbench.tui.models.resource_page import shares_of
 

@@ -11,19 +11,19 @@ from typing import Any
 import pytest
 
 import kernbench as kb
-from kernbench.components.pe_compute import PeGemm, PeMath
-from kernbench.components.pe_cpu import PeCpu
-from kernbench.components.pe_fetch_store import PeFetchStore
-from kernbench.components.pe_ipcq import PeIpcq
-from kernbench.components.pe_scheduler import PeScheduler
-from kernbench.components.pe_tcm import PeTcm
-from kernbench.machine.machine import Machine
-from kernbench.program.commands import Command, PeContext, Wait
-from kernbench.program.operations import Op
-from kernbench.replay.dataplane import DataPlane
-from kernbench.sim.clock import Clock
-from kernbench.sim.instrument import Instrument
-from kernbench.sim.ledger import Ledger
+from kernbench.engine.components.pe_compute import PeGemm, PeMath
+from kernbench.engine.components.pe_cpu import PeCpu
+from kernbench.engine.components.pe_fetch_store import PeFetchStore
+from kernbench.engine.components.pe_ipcq import PeIpcq
+from kernbench.engine.components.pe_scheduler import PeScheduler
+from kernbench.engine.components.pe_tcm import PeTcm
+from kernbench.engine.core.clock import Clock
+from kernbench.engine.core.instrument import Instrument
+from kernbench.engine.core.ledger import Ledger
+from kernbench.engine.machine.machine import Machine
+from kernbench.engine.program.commands import Command, PeContext, Wait
+from kernbench.engine.program.operations import Op
+from kernbench.values.dataplane import DataPlane
 from tests.compiled import compiled
 from tests.unit.test_components_faults import PE, Script, stream
 

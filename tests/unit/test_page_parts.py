@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 import kernbench as kb
-from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.analysis.windows.chosen_window import ChosenWindow
+from kernbench.api.contents.windows import windows
+from kernbench.draw.content import SHARE, Column, Grid
+from kernbench.draw.timeline.model import TimelineRow
 from kernbench.errors import UsageError
-from kernbench.pages import answers, machine, tables, times
-from kernbench.pages.graphs import graph
-from kernbench.report.content import SHARE, Column, Grid
-from kernbench.report.timeline.model import TimelineRow
-from kernbench.screens.windows import windows
-from kernbench.web import app
-from kernbench.web.guard import HEADERS, Guard
-from kernbench.web.start import _address
+from kernbench.page import answers, machine, tables, times
+from kernbench.page.graphs import graph
+from kernbench.page.server import app
+from kernbench.page.server.guard import HEADERS, Guard
+from kernbench.page.server.start import _address
 
 
 def bars(

@@ -9,9 +9,9 @@ import networkx as nx
 import pytest
 
 import kernbench as kb
-from kernbench.analysis.path_table import path_tables
+from kernbench.analysis.path.path_table import path_tables
 from kernbench.errors import UsageError
-from kernbench.pgraph import GraphPath, QueryError, RunRecord, open_store
+from kernbench.support.pgraph import GraphPath, QueryError, RunRecord, open_store
 from tests.compiled import compiled
 
 OF_RUN = "MATCH (:Run)-[:TOOK_TIME_IN]->(s:Step)"

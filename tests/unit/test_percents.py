@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from kernbench.api.topologies import described_machine
-from kernbench.report.percents import HIGH, percents
-from kernbench.report.views import VIEWS, Overlay
-from kernbench.report.views.text import BOLD, width
+from kernbench.draw.machine import VIEWS, Overlay
+from kernbench.draw.machine.text import BOLD, width
+from kernbench.draw.percents import HIGH, percents
 
 THICKEST = 2.5
 """Half of the border of a box at 100 %, points."""

@@ -112,8 +112,8 @@ def test_without_locks_no_scratch_folder_is_taken_for_a_leftover(
 def test_a_cluster_whose_workers_have_all_gone_is_said_to(monkeypatch: pytest.MonkeyPatch) -> None:
     """Dask itself waits for another worker for ever."""
     pytest.importorskip("distributed")
+    from kernbench.api.sweeps import dask_cluster
     from kernbench.errors import KernBenchError
-    from kernbench.sweeps import dask_cluster
 
     class Client:
         def __init__(self) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kernbench.errors import DeadlockError
-from kernbench.kernels import interpret
+from kernbench.language import interpret
 from tests.queue_runs import PAIR, Rig
 
 SLOTS = 2

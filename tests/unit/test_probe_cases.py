@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from kernbench.errors import UsageError
-from kernbench.probes.cases import CaseCatalogue
-from kernbench.routing.fault_impact import without
+from kernbench.hardware.routing.fault_impact import without
+from kernbench.workloads.probes.cases import CaseCatalogue
 from tests.compiled import compiled
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import kernbench as kb
-from kernbench.probes.measurements import CaseRow, Measurement
-from kernbench.probes.probe_checks import CHECKS, check
+from kernbench.workloads.probes.measurements import CaseRow, Measurement
+from kernbench.workloads.probes.probe_checks import CHECKS, check
 
 SIZES = (256, 4096)
 MACHINE = {

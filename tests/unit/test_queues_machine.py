@@ -19,8 +19,8 @@ from kernbench.errors import (
     StarvedError,
     UsageError,
 )
-from kernbench.runtime import DPPolicy
-from kernbench.topology.neighbours import ring
+from kernbench.hardware.topology.neighbours import ring
+from kernbench.host import DPPolicy
 from tests.queue_runs import PAIR, Rig
 
 A, B = (0, 0, 0), (0, 0, 1)
@@ -385,7 +385,7 @@ def test_queues_are_set_up_over_the_fabric() -> None:
 
 
 def test_the_checker_sees_a_slot_written_too_early(monkeypatch: pytest.MonkeyPatch) -> None:
-    from kernbench.components.queue_ring import Outgoing
+    from kernbench.engine.components.queue_ring import Outgoing
 
     monkeypatch.setattr(Outgoing, "credits", property(lambda self: 9))
     rig = Rig()

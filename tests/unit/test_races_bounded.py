@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kernbench.program.operations import Op, Order
-from kernbench.replay.races import END, RaceDetector, Thread
-from kernbench.replay.tensor_names import TensorNames
+from kernbench.engine.program.operations import Op, Order
+from kernbench.values.races import END, RaceDetector, Thread
+from kernbench.values.tensor_names import TensorNames
 
 PACKAGES, PES, ROUNDS = 4, 16, 12
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kernbench.errors import DeadlockError, LaunchError, UsageError
-from kernbench.runtime.spawn import SpawnException
+from kernbench.host.spawn import SpawnException
 from tests.small_contexts import ALL, copy_kernel, double_kernel, make
 
 VALUES = np.arange(16, dtype=np.float32)

@@ -7,11 +7,11 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from kernbench.program.operations import Op
-from kernbench.replay import races
-from kernbench.runtime import DPPolicy
-from kernbench.sim.instrument import Instrument
-from kernbench.sim.transaction import Transaction
+from kernbench.engine.core.instrument import Instrument
+from kernbench.engine.core.transaction import Transaction
+from kernbench.engine.program.operations import Op
+from kernbench.host import DPPolicy
+from kernbench.values import races
 from tests.ranked_machines import context, machine
 
 RANKS = (4, 8, 16)

@@ -17,14 +17,14 @@ from kernbench.api.exporting import write_file
 from kernbench.api.kept_runs import copy_runs, tag
 from kernbench.cli.main import main
 from kernbench.errors import ConfigError, UsageError
-from kernbench.user_modules import load_file
-from kernbench.written_files import write_csv
+from kernbench.support.user_modules import load_file
+from kernbench.support.written_files import write_csv
 from tests.conformance.graph_records import sample
 
 BENCH = """\
 import os
 import numpy as np
-from kernbench.benches.registry import bench
+from kernbench.workloads.benches.registry import bench
 {outside}
 
 def kernel(a, out, tl):

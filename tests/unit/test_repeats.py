@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import kernbench as kb
-from kernbench.analysis import accounted
+from kernbench.analysis.windows import estimate_bounds as accounted
 from kernbench.errors import KernBenchError
 from tests.unit.test_alike_ranks import PLACED, exp, topo
 from tools import measure_repeats

@@ -8,10 +8,10 @@ from __future__ import annotations
 import pytest
 
 import kernbench as kb
-from kernbench.analysis.chosen_window import ChosenWindow
-from kernbench.analysis.use_over_time import use_over_time
+from kernbench.analysis.use.use_over_time import use_over_time
+from kernbench.analysis.windows.chosen_window import ChosenWindow
 from kernbench.api.comparing import compare
-from kernbench.screens import launches, overview
+from kernbench.api.contents import launches, overview
 from tests.unit.test_alike_ranks import topo
 from tests.unit.test_repeats import repeated
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import kernbench as kb
-from kernbench import dtypes
-from kernbench.bounded import Bounded
 from kernbench.errors import VerificationError
-from kernbench.replay import compare
-from kernbench.replay.verification import difference
-from kernbench.runtime.tensors import Tensor
+from kernbench.host.tensors import Tensor
+from kernbench.support import dtypes
+from kernbench.support.bounded import Bounded
+from kernbench.values import compare
+from kernbench.values.verification import difference
 
 FLOATS = ("f16", "bf16", "f32")
 
@@ -117,7 +117,7 @@ def test_tp_mlp_with_one_wrong_number(four, monkeypatch):
             planted.append(Tensor)
         original(context, name, tensor, expected, **options)
 
-    from kernbench.runtime import Context
+    from kernbench.host import Context
 
     original = Context.check
     monkeypatch.setattr(Context, "check", check)

@@ -8,11 +8,11 @@ import weakref
 import numpy as np
 import pytest
 
-from kernbench.dtypes import dtype as dtype_of
+from kernbench.engine.program.operations import Op, Operand, Region
 from kernbench.errors import KernBenchError, UsageError, VerificationError
-from kernbench.program.operations import Op, Operand, Region
-from kernbench.replay import dataplane as module
-from kernbench.replay.dataplane import DataPlane
+from kernbench.support.dtypes import dtype as dtype_of
+from kernbench.values import dataplane as module
+from kernbench.values.dataplane import DataPlane
 
 
 def at(addr: int, count: int = 4, dtype: str = "f32") -> Operand:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kernbench.program.operations import Op, Operand, Region
-from kernbench.replay.dependencies import AccessMap, DependencyBuilder
+from kernbench.engine.program.operations import Op, Operand, Region
+from kernbench.values.dependencies import AccessMap, DependencyBuilder
 
 
 def mem(addr: int, nbytes: int) -> Operand:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernbench.dtypes import dtype as dtype_of
+from kernbench.engine.program.operations import Op, Operand, Region
 from kernbench.errors import KernBenchError, VerificationError
-from kernbench.program.operations import Op, Operand, Region
-from kernbench.replay import executor as module
-from kernbench.replay.dependencies import DependencyBuilder
-from kernbench.replay.executor import Executor
-from kernbench.replay.memory_store import SimulatedMemory
-from kernbench.replay.semantics import compute
+from kernbench.support.dtypes import dtype as dtype_of
+from kernbench.values import executor as module
+from kernbench.values.dependencies import DependencyBuilder
+from kernbench.values.executor import Executor
+from kernbench.values.memory_store import SimulatedMemory
+from kernbench.values.semantics import compute
 
 
 def mem(addr: int, shape: tuple[int, ...], dtype: str = "f32") -> Operand:

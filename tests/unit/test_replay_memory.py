@@ -8,10 +8,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from kernbench.address import ADDRESS_SPACE
+from kernbench.engine.program.operations import Region
 from kernbench.errors import AddressError, VerificationError
-from kernbench.program.operations import Region
-from kernbench.replay.memory_store import SimulatedMemory
+from kernbench.hardware.address import ADDRESS_SPACE
+from kernbench.values.memory_store import SimulatedMemory
 
 BASE = 1 << 47 | 1 << 37
 

@@ -9,9 +9,9 @@ import pytest
 
 import kernbench as kb
 from kernbench.api.running import RunVerificationError
-from kernbench.replay import semantics
-from kernbench.replay.math_ops import MATH_OPS
-from kernbench.runtime import DPPolicy
+from kernbench.host import DPPolicy
+from kernbench.values import semantics
+from kernbench.values.math_ops import MATH_OPS
 
 X = np.linspace(-3, 3, 64, dtype=np.float32).reshape(8, 8)
 

@@ -7,9 +7,9 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from kernbench.engine.program.operations import Op, Operand, Region
 from kernbench.errors import KernBenchError
-from kernbench.program.operations import Op, Operand, Region
-from kernbench.replay.oplog import OpLog
+from kernbench.values.oplog import OpLog
 
 DOT = Op(
     4,

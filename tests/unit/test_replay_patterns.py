@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from kernbench.errors import VerificationError
-from kernbench.replay import compare
-from kernbench.replay.verification import where_wrong
+from kernbench.values import compare
+from kernbench.values.verification import where_wrong
 
 
 @pytest.mark.parametrize(

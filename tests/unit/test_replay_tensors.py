@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import kernbench as kb
+from kernbench.engine.program.operations import Op, Operand, Region
 from kernbench.errors import UsageError
-from kernbench.pgraph import RunRecord
-from kernbench.program.operations import Op, Operand, Region
-from kernbench.replay.oplog import OpLog
-from kernbench.replay.tensor_names import NamedShard, TensorNames
+from kernbench.support.pgraph import RunRecord
+from kernbench.values.oplog import OpLog
+from kernbench.values.tensor_names import NamedShard, TensorNames
 from tests.compiled import compiled
 from tests.small_contexts import make
 

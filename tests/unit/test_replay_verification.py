@@ -6,9 +6,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from kernbench.engine.program.operations import Op
 from kernbench.errors import VerificationError
-from kernbench.program.operations import Op
-from kernbench.replay.verification import compare, describe, difference
+from kernbench.values.verification import compare, describe, difference
 
 WRITER = Op(17, "gemm", "dot", component="sip0.cube0.pe0.pe_gemm", t_end=1234.5)
 

@@ -11,8 +11,8 @@ import pytest
 from kernbench_graph.notebook import exact
 
 import kernbench as kb
-from kernbench.pgraph import QueryError
-from kernbench.report import roofs
+from kernbench.draw import roofs
+from kernbench.support.pgraph import QueryError
 
 PEAK, HBM, TCM = 8.192, 256.0, 512.0
 """Of one PE of ``minimal``: 4096 MACs a ns are 8.192 TFLOP/s; GB/s of its HBM slice; of its TCM each way."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kernbench.routing import Router, Traffic
-from kernbench.routing.fault_impact import FaultImpact, entrances, single_points
+from kernbench.hardware.routing import Router, Traffic
+from kernbench.hardware.routing.fault_impact import FaultImpact, entrances, single_points
 from tests import names
 from tests.compiled import compiled
 

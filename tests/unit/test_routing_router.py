@@ -11,10 +11,10 @@ from threading import Thread
 import pytest
 
 from kernbench.errors import RoutingError
-from kernbench.pgraph import PropertyGraph
-from kernbench.routing import Route, Router, Traffic, router_of
-from kernbench.topology import compile_topology, load
-from kernbench.topology.mesh import layout
+from kernbench.hardware.routing import Route, Router, Traffic, router_of
+from kernbench.hardware.topology import compile_topology, load
+from kernbench.hardware.topology.mesh import layout
+from kernbench.support.pgraph import PropertyGraph
 from tests import names
 from tests.compiled import compiled
 
@@ -273,7 +273,7 @@ def test_no_route(router: Router, src: str, dst: str, traffic: Traffic, message:
 def test_tables_are_dropped_when_they_take_too_much(
     default: PropertyGraph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kernbench.routing.router.TABLE_BYTES", 0)
+    monkeypatch.setattr("kernbench.hardware.routing.router.TABLE_BYTES", 0)
     small, large = Router(default), Router(default)
     for cube in range(16):
         for pe in range(8):

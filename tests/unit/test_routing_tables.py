@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernbench.routing.containers import Wholes
-from kernbench.routing.core import Core
-from kernbench.routing.tables import Tables
+from kernbench.hardware.routing.containers import Wholes
+from kernbench.hardware.routing.core import Core
+from kernbench.hardware.routing.tables import Tables
 
 SIZE = 12
 Links = list[tuple[int, int, int, int]]

@@ -8,12 +8,12 @@ import pytest
 
 from kernbench import load_topology
 from kernbench.errors import RoutingError
-from kernbench.kinds import Passage, Traffic, component_kind
-from kernbench.pgraph import PropertyGraph
-from kernbench.routing import Router
-from kernbench.routing.fault_impact import entrances
-from kernbench.routing.waits import Channel, Parts, Waits
-from kernbench.topology.link_parts import LinkParts, ring_of
+from kernbench.hardware.kinds import Passage, Traffic, component_kind
+from kernbench.hardware.routing import Router
+from kernbench.hardware.routing.fault_impact import entrances
+from kernbench.hardware.routing.waits import Channel, Parts, Waits
+from kernbench.hardware.topology.link_parts import LinkParts, ring_of
+from kernbench.support.pgraph import PropertyGraph
 
 SMALL = {
     "system.sips": 2,

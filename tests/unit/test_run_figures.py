@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import kernbench as kb
+from kernbench.draw.figures.roofline import roofline_figure
+from kernbench.draw.roofs import drawn
 from kernbench.errors import UsageError
-from kernbench.report.figures.roofline import roofline_figure
-from kernbench.report.roofs import drawn
 
 
 @pytest.fixture(scope="module")

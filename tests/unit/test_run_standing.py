@@ -10,9 +10,9 @@ import kernbench as kb
 import kernbench.tl as tl
 import kernbench.triton as triton
 import kernbench.triton.language as triton_tl
-from kernbench.report.progress import line
-from kernbench.run_options import Work, WorkProgress
-from kernbench.runtime import standing
+from kernbench.draw.progress import line
+from kernbench.engine.run_options import Work, WorkProgress
+from kernbench.host import standing
 
 
 def copy(x: Any, out: Any) -> None:

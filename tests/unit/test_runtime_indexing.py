@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernbench.errors import UsageError
-from kernbench.runtime.indexing import box_of, intersect, runs, span
-from kernbench.runtime.messages import ShardRef
-from kernbench.runtime.placement import DPPolicy, place
+from kernbench.host.indexing import box_of, intersect, runs, span
+from kernbench.host.messages import ShardRef
+from kernbench.host.placement import DPPolicy, place
 from tests.examples import examples
 
 shapes = st.lists(st.integers(1, 5), min_size=1, max_size=3).map(tuple)

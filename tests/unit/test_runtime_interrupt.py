@@ -8,10 +8,10 @@ import signal
 import pytest
 
 import kernbench as kb
-from kernbench.sim.clock import Carrier, Clock
-from kernbench.sim.node import FabricNode, path_over
-from kernbench.sim.transaction import Packet, Transaction
-from kernbench.time_limit import interruptible
+from kernbench.engine.core.clock import Carrier, Clock
+from kernbench.engine.core.node import FabricNode, path_over
+from kernbench.engine.core.transaction import Packet, Transaction
+from kernbench.support.time_limit import interruptible
 
 
 class Never:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kernbench.errors import KernelError, LaunchError, UsageError
-from kernbench.runtime import DPPolicy
+from kernbench.host import DPPolicy
 from tests.small_contexts import ALL, copy_kernel, double_kernel, make
 
 
@@ -100,7 +100,7 @@ def test_every_pe_reaches_every_part_of_a_split_tensor_in_the_va_model():
     torch.launch("gather", gather, x, everywhere, 64)
     torch.check("everywhere", everywhere, values)
     torch.wait_all()
-    from kernbench.runtime.expectations import verify
+    from kernbench.host.expectations import verify
 
     results = verify(torch.checks[0], torch.storage, torch._data)
     assert [(r.sip, r.ok) for r in results] == [(0, True), (1, True)]

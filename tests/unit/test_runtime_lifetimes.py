@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from kernbench.errors import AllocationError, UsageError
-from kernbench.runtime import DPPolicy
-from kernbench.runtime.placement import SPLITS
+from kernbench.host import DPPolicy
+from kernbench.host.placement import SPLITS
 from tests.examples import examples
 from tests.small_contexts import ALL, copy_kernel, double_kernel, make
 

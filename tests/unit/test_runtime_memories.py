@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kernbench.engine.run_options import RunOptions
 from kernbench.errors import AllocationError, UsageError
-from kernbench.run_options import RunOptions
-from kernbench.runtime import DPPolicy, run_bench
+from kernbench.host import DPPolicy, run_bench
 from tests.compiled import compiled
 
 MODELS = {

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 import kernbench as kb
+from kernbench.engine.core.instrument import Instrument
 from kernbench.errors import AddressError, LaunchError, UsageError
-from kernbench.runtime.devices import parse_device
-from kernbench.runtime.driver import shard_ref
-from kernbench.runtime.messages import Completion
-from kernbench.sim.instrument import Instrument
+from kernbench.host.devices import parse_device
+from kernbench.host.driver import shard_ref
+from kernbench.host.messages import Completion
 from tests.small_contexts import make
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernbench.errors import UsageError
-from kernbench.runtime.placement import SPLITS, DPPolicy, cut, distinct, idle, nearest, place
+from kernbench.host.placement import SPLITS, DPPolicy, cut, distinct, idle, nearest, place
 
 sizes = st.sampled_from([1, 2, 3, 4, 6, 8])
 

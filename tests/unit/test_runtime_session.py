@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kernbench.engine.core.instrument import Instrument
+from kernbench.engine.run_options import RunOptions
 from kernbench.errors import BenchError, LaunchError, UsageError, VerificationError
-from kernbench.run_options import RunOptions
-from kernbench.runtime import NoRequestsError, run_bench
-from kernbench.sim.instrument import Instrument
+from kernbench.host import NoRequestsError, run_bench
 from tests.compiled import compiled
 
 GRAPH = compiled("minimal")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kernbench.errors import UsageError
-from kernbench.runtime import DPPolicy
+from kernbench.host import DPPolicy
 from tests.small_contexts import ALL, copy_kernel, double_kernel, make
 
 X = np.arange(48, dtype=np.float32).reshape(8, 6)

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernbench.errors import LaunchError, UsageError
-from kernbench.runtime import DPPolicy
-from kernbench.runtime.placement import SPLITS
+from kernbench.host import DPPolicy
+from kernbench.host.placement import SPLITS
 from tests.examples import examples
 from tests.small_contexts import ALL, copy_kernel, make
 

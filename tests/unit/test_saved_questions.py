@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import kernbench as kb
-from kernbench.screens.schema import labels
+from kernbench.api.contents.schema import labels
 
 KINDS = (
     "MATCH (:Run {id: $run})-[:SENT]->(t:Transaction)\nRETURN t.kind AS kind, count(t) AS n ORDER BY kind;"

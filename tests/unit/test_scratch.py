@@ -6,10 +6,10 @@ import gc
 
 import pytest
 
-from kernbench.address.free_list import FreeList
 from kernbench.errors import AddressError, AllocationError
-from kernbench.kernels import scratch
-from kernbench.kernels.arguments import BadArgumentError
+from kernbench.hardware.address.free_list import FreeList
+from kernbench.language import scratch
+from kernbench.language.arguments import BadArgumentError
 
 
 def test_a_block_is_given_back_with_the_last_that_refers_to_it() -> None:

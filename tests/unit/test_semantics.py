@@ -9,12 +9,12 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from kernbench.dtypes import DTYPES
+from kernbench.engine.program.operations import Op, Operand, Region
 from kernbench.errors import UsageError
-from kernbench.program.operations import Op, Operand, Region
-from kernbench.replay.math_ops import MATH_OPS
-from kernbench.replay.numeric import cast, product
-from kernbench.replay.semantics import compute, stack_of, stacked_dot
+from kernbench.support.dtypes import DTYPES
+from kernbench.values.math_ops import MATH_OPS
+from kernbench.values.numeric import cast, product
+from kernbench.values.semantics import compute, stack_of, stacked_dot
 
 BF16 = ml_dtypes.bfloat16
 F32 = np.float32

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from kernbench.program.operations import Op, Operand
-from kernbench.replay.epilogues import BY_NAME, EPILOGUES
-from kernbench.replay.semantics import DEFAULT_TILE, compute
+from kernbench.engine.program.operations import Op, Operand
+from kernbench.values.epilogues import BY_NAME, EPILOGUES
+from kernbench.values.semantics import DEFAULT_TILE, compute
 
 F32 = np.float32
 M, K, N, TILE_K = 4, 10, 3, 4

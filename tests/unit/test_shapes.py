@@ -8,13 +8,13 @@ import pytest
 
 import kernbench as kb
 from kernbench import check_routes
-from kernbench.data_files import shipped_topologies
 from kernbench.errors import ConfigError
-from kernbench.kinds import LINK_PROPERTIES, Traffic
-from kernbench.pgraph import PropertyGraph, topology_graph, topology_record
-from kernbench.routing import router_of
-from kernbench.topology import compile_topology, load, parse
-from kernbench.topology.reach import lacking, unreached
+from kernbench.hardware.kinds import LINK_PROPERTIES, Traffic
+from kernbench.hardware.routing import router_of
+from kernbench.hardware.topology import compile_topology, load, parse
+from kernbench.hardware.topology.reach import lacking, unreached
+from kernbench.support.data_files import shipped_topologies
+from kernbench.support.pgraph import PropertyGraph, topology_graph, topology_record
 
 DEFAULT = """
 name: default

@@ -12,9 +12,9 @@ import pytest
 
 import kernbench as kb
 from kernbench.errors import ConfigError, KernBenchError, UsageError
-from kernbench.topology import compile_topology, parse
-from kernbench.topology.shapes import wiring
-from kernbench.topology.shapes.expressions import number
+from kernbench.hardware.topology import compile_topology, parse
+from kernbench.hardware.topology.shapes import wiring
+from kernbench.hardware.topology.shapes.expressions import number
 from tests.unit.test_shapes import DEFAULT, FABRIC, GRID
 
 GOOD = """\

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kernbench.errors import ConfigError
-from kernbench.topology import dram, energy
+from kernbench.hardware.topology import dram, energy
 
 
 @pytest.mark.parametrize(

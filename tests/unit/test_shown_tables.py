@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.analysis.windows.chosen_window import ChosenWindow
+from kernbench.draw.content import Column
 from kernbench.errors import UsageError
-from kernbench.report.content import Column
 from kernbench.tui.models.filters import matching
 from kernbench.tui.models.mesh import Cell, MeshMap, _join
 from kernbench.tui.models.table import ShownTable

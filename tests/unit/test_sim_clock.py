@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from kernbench.sim.clock import Carrier, Clock
-from kernbench.sim.node import FabricNode, path_over
-from kernbench.sim.transaction import Packet, Transaction
+from kernbench.engine.core.clock import Carrier, Clock
+from kernbench.engine.core.node import FabricNode, path_over
+from kernbench.engine.core.transaction import Packet, Transaction
 
 
 class Noting(Carrier):

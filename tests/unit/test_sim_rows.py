@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kernbench as kb
-from kernbench.sim import trace
+from kernbench.engine.core import trace
 
 
 def test_arrays_that_somebody_holds_outlive_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:

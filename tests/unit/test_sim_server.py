@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernbench.sim.holding import Runs
-from kernbench.sim.occupancy import NAMED
-from kernbench.sim.server import Server
+from kernbench.engine.core.holding import Runs
+from kernbench.engine.core.occupancy import NAMED
+from kernbench.engine.core.server import Server
 from tests.conftest import patches_the_engine
 
 

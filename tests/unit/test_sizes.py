@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernbench.benches.params import Param
-from kernbench.probes.traffic_flow import make_flow
-from kernbench.sizes import read_size
-from kernbench.topology import load
+from kernbench.hardware.topology import load
+from kernbench.support.sizes import read_size
+from kernbench.workloads.benches.params import Param
+from kernbench.workloads.probes.traffic_flow import make_flow
 
 UNITS = {"": 1, "B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 

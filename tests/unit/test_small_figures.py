@@ -17,25 +17,25 @@ from kernbench_graph.query.limits import MOST_VALUES, check_rows
 from kernbench_graph.schema import SCHEMA
 
 import kernbench as kb
-from kernbench.analysis.accounted import LEAST_BAR, Repeated
-from kernbench.analysis.chosen_window import ChosenWindow
-from kernbench.analysis.time_counters import values_in_tcm
 from kernbench.analysis.trace_tables import rows_of
-from kernbench.analysis.window_facts import window_tables
+from kernbench.analysis.use.time_counters import values_in_tcm
+from kernbench.analysis.windows.chosen_window import ChosenWindow
+from kernbench.analysis.windows.estimate_bounds import LEAST_BAR, Repeated
+from kernbench.analysis.windows.window_facts import window_tables
 from kernbench.api import what_if_runs
+from kernbench.api.contents import comparison, overview, source
+from kernbench.api.contents.critical_path import steps, sums
 from kernbench.api.open_runs import OpenRun
 from kernbench.api.running import RunVerificationError
 from kernbench.api.saving import _type as type_of
 from kernbench.api.stores import borrowed
+from kernbench.draw.machine.sheet import Axis
+from kernbench.draw.svg import _n as coordinate
+from kernbench.engine.program.tile_plans import Matrix, PlannedEpilogue
 from kernbench.errors import UsageError
-from kernbench.kernels.promotion import math_result
-from kernbench.program.tile_plans import Matrix, PlannedEpilogue
-from kernbench.replay.math_ops import MATH_OPS
-from kernbench.report.svg import _n as coordinate
-from kernbench.report.views.sheet import Axis
-from kernbench.screens import comparison, overview, source
-from kernbench.screens.critical_path import steps, sums
+from kernbench.language.promotion import math_result
 from kernbench.tui.models.entity_pages import transaction_page
+from kernbench.values.math_ops import MATH_OPS
 from tests.unit.test_source_shown import BENCH
 
 

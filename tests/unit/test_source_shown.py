@@ -10,19 +10,19 @@ from typing import Any
 import pytest
 
 import kernbench as kb
-from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.analysis.windows.chosen_window import ChosenWindow
+from kernbench.api.contents import source
 from kernbench.api.stores import borrowed
 from kernbench.cli import source_links
+from kernbench.draw.targets import Target, targets_of
 from kernbench.errors import UsageError
-from kernbench.pages.answers import Answers
-from kernbench.report.targets import Target, targets_of
-from kernbench.screens import source
+from kernbench.page.answers import Answers
 from kernbench.tui.models.browser import Browser
 from kernbench.tui.models.run_page import run_page, source_page
 from tests.page_tables import values
 
 BENCH = """from kernbench import DPPolicy
-from kernbench.benches import bench
+from kernbench.workloads.benches import bench
 
 @bench(name="own", description="x")
 def run(torch):

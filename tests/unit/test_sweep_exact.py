@@ -11,9 +11,9 @@ import pytest
 import kernbench as kb
 from kernbench.analysis.configuration import differences
 from kernbench.api.kept_runs import listed
+from kernbench.api.sweeps.evaluation_gate import key_of
+from kernbench.api.sweeps.file import read_sweep
 from kernbench.errors import ConfigError
-from kernbench.sweeps.evaluation_gate import key_of
-from kernbench.sweeps.file import read_sweep
 
 
 @kb.autotune(configs=[{"N": n} for n in (300, 200)], key=["x"])

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kernbench.api.sweeps.file import read_sweep
+from kernbench.api.sweeps.grid import MOST_POINTS, grid, values
+from kernbench.api.sweeps.result import Sweep, SweepPoint, median_of
 from kernbench.errors import ConfigError, UsageError
-from kernbench.sweeps.file import read_sweep
-from kernbench.sweeps.grid import MOST_POINTS, grid, values
-from kernbench.sweeps.result import Sweep, SweepPoint, median_of
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import kernbench as kb
+from kernbench.api.sweeps.result import SweepPoint, median_of
 from kernbench.cli.main import main
-from kernbench.sweeps.result import SweepPoint, median_of
 
 DRAM = {"cube.hbm.model": "dram"}
 KEY = "pe.links.dma_gbs"

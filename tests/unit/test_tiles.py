@@ -6,8 +6,8 @@ import pytest
 import kernbench as kb
 import kernbench.triton as triton
 import kernbench.triton.language as tl
-from kernbench.models.tiles import Tiles, height, shared
-from kernbench.models.triton_kernels import block_of_product
+from kernbench.workloads.models.tiles import Tiles, height, shared
+from kernbench.workloads.models.triton_kernels import block_of_product
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kernbench as kb
-from kernbench.analysis.critical_path import critical_path, path_of_launches, path_within, trace_index
-from kernbench.analysis.path_steps import CriticalPath, Step
-from kernbench.analysis.time_window import Window, select
+from kernbench.analysis.path.critical_path import critical_path, path_of_launches, path_within, trace_index
+from kernbench.analysis.path.path_steps import CriticalPath, Step
+from kernbench.analysis.path.walk_track import Track
 from kernbench.analysis.trace_tables import TracedMessage
-from kernbench.analysis.walk_track import Track
+from kernbench.analysis.windows.time_window import Window, select
 from kernbench.api.pictures import diagram_frames
 from kernbench.errors import UsageError
 from tests.window_sums import check_windows_add_up

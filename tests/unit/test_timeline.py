@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kernbench as kb
-from kernbench.analysis.occupancy import united
-from kernbench.analysis.time_lines import lanes
+from kernbench.analysis.use.occupancy import united
+from kernbench.analysis.use.time_lines import lanes
 from kernbench.api.pictures import diagram_frames
 from kernbench.api.stores import borrowed
+from kernbench.draw.timeline.model import shares, ticks
 from kernbench.errors import UsageError
-from kernbench.report.timeline.model import shares, ticks
 
 SMALL = {"system.sips": 1, "sip.cube_mesh.w": 2, "sip.cube_mesh.h": 1}
 SVG = "{http://www.w3.org/2000/svg}"

@@ -9,9 +9,9 @@ from collections import Counter
 import pytest
 from kernbench_graph.schema import TOPOLOGY_VERSION
 
-from kernbench.kinds import COMMON, COMPONENT_KINDS, PE_PARTS, Form, component_kind
-from kernbench.pgraph import Node, PropertyGraph
-from kernbench.topology import compile_topology, load, parse
+from kernbench.hardware.kinds import COMMON, COMPONENT_KINDS, PE_PARTS, Form, component_kind
+from kernbench.hardware.topology import compile_topology, load, parse
+from kernbench.support.pgraph import Node, PropertyGraph
 from tests import names
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from kernbench.errors import ConfigError
-from kernbench.topology import TopologySpec, compile_topology, load, parse
-from kernbench.topology.cube_spec import Cube, Hbm
+from kernbench.hardware.topology import TopologySpec, compile_topology, load, parse
+from kernbench.hardware.topology.cube_spec import Cube, Hbm
 
 NAMED = "name: t\n"
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 import kernbench as kb
-from kernbench.arbiters.oldest_first import OldestFirst
-from kernbench.arbiters.registry import arbiter_class, shipped
-from kernbench.arbiters.round_robin import RoundRobin
+from kernbench.engine.arbiters.oldest_first import OldestFirst
+from kernbench.engine.arbiters.registry import arbiter_class, shipped
+from kernbench.engine.arbiters.round_robin import RoundRobin
+from kernbench.engine.machine.machine import Machine
 from kernbench.errors import ConfigError
-from kernbench.machine.machine import Machine
-from kernbench.pgraph import topology_graph, topology_record
+from kernbench.support.pgraph import topology_graph, topology_record
 from tests.compiled import compiled
 
 ONE = "sip0.cube0.r0c0->sip0.cube0.r0c1"
@@ -49,7 +49,7 @@ def test_nothing_said_leaves_the_machine_what_it_was() -> None:
 NEITHER = "links.router_mash: is neither a kind of link nor a link 'a->b', "
 
 OWN = """\
-from kernbench.sim.port import Arbiter
+from kernbench.engine.core.port import Arbiter
 
 
 class LastFirst(Arbiter):
@@ -76,7 +76,7 @@ class NoArbiter:
         ("registry", "does not exist, expected fifo"),
         ("own.py:Missing", "does not import: 'own.py' has no class 'Missing'"),
         ("none_such:Class", "does not import: "),
-        ("own.py:NoArbiter", "is not a subclass of kernbench.sim.port.Arbiter"),
+        ("own.py:NoArbiter", "is not a subclass of kernbench.engine.core.port.Arbiter"),
         ("own.py:Undecided", "lacks pick; define it"),
     ],
 )

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from kernbench.data_files import shipped_topologies
 from kernbench.errors import ConfigError
-from kernbench.topology import TopologySpec, find, load, parse
-from kernbench.topology.fields import Section
+from kernbench.hardware.topology import TopologySpec, find, load, parse
+from kernbench.hardware.topology.fields import Section
+from kernbench.support.data_files import shipped_topologies
 
 
 def test_the_shipped_default_says_what_the_code_defaults_to() -> None:
@@ -173,7 +173,7 @@ def test_aliases_of_aliases_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPat
     text = "name: t\na: &a [0, 0, 0, 0, 0, 0, 0, 0, 0]\n" + "".join(
         f"{after}: &{after} [{', '.join(['*' + before] * 9)}]\n" for before, after in pairwise("abcdefghij")
     )
-    monkeypatch.setattr("kernbench.topology.marked_yaml.ALIASED_NODES", 10_000)
+    monkeypatch.setattr("kernbench.hardware.topology.marked_yaml.ALIASED_NODES", 10_000)
     with pytest.raises(ConfigError, match=r"f\.yaml:\d+: .*: aliases add more than 10000 values"):
         parse(text, "f.yaml")
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernbench.topology.mesh import CORNERS, CubeLayout, deal, layout, min_height_mm, spread
+from kernbench.hardware.topology.mesh import CORNERS, CubeLayout, deal, layout, min_height_mm, spread
 
 
 def cube(

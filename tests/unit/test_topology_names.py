@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from kernbench.errors import UsageError
-from kernbench.topology import compile_topology, load
+from kernbench.hardware.topology import compile_topology, load
 from tests import names
 from tests.names import Name
 

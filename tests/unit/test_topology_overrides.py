@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from kernbench.errors import ConfigError, UsageError
-from kernbench.kinds import COMMON, COMPONENT_KINDS, LINK_KINDS, Form, LinkKind
-from kernbench.pgraph import Edge, Node, PropertyGraph
-from kernbench.routing import Router, Traffic
-from kernbench.topology import TopologySpec, compile_topology, parse
-from kernbench.topology.overrides import FREE, Override, matching, of_links
+from kernbench.hardware.kinds import COMMON, COMPONENT_KINDS, LINK_KINDS, Form, LinkKind
+from kernbench.hardware.routing import Router, Traffic
+from kernbench.hardware.topology import TopologySpec, compile_topology, parse
+from kernbench.hardware.topology.overrides import FREE, Override, matching, of_links
+from kernbench.support.pgraph import Edge, Node, PropertyGraph
 
 HEAD = "schema_version: 1\nname: m\nsystem: {sips: 2}\nsip: {cube_mesh: {w: 2, h: 1}}\n"
 LINK = "sip0.cube0.r0c0->sip0.cube0.r0c1"

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 import kernbench as kb
 from kernbench.cli.app import app
+from kernbench.engine.machine.machine import Machine
 from kernbench.errors import ConfigError, KernBenchError, RoutingError, UsageError
-from kernbench.machine.machine import Machine
-from kernbench.pgraph import PropertyGraph, topology_graph, topology_id, topology_record
-from kernbench.topology import compile_topology, parse
+from kernbench.hardware.topology import compile_topology, parse
+from kernbench.support.pgraph import PropertyGraph, topology_graph, topology_id, topology_record
 from tests.examples import examples
 from tests.small_machines import MODELS, minimal, small
 

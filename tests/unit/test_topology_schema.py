@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from kernbench.data_files import shipped_topologies
-from kernbench.topology.spec import schema
+from kernbench.hardware.topology.spec import schema
+from kernbench.support.data_files import shipped_topologies
 
 jsonschema = pytest.importorskip("jsonschema")
 

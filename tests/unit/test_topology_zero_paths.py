@@ -8,10 +8,10 @@ import pytest
 
 from kernbench.api.topologies import load_topology
 from kernbench.cli.main import main
-from kernbench.data_files import shipped_topologies
 from kernbench.errors import ConfigError
-from kernbench.topology import compile_topology, load
-from kernbench.topology.zero_paths import zero_paths
+from kernbench.hardware.topology import compile_topology, load
+from kernbench.hardware.topology.zero_paths import zero_paths
+from kernbench.support.data_files import shipped_topologies
 
 
 @pytest.mark.parametrize("name", ["default", "minimal"])

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernbench import tp
 from kernbench.errors import CollectiveError, UsageError
-from kernbench.runtime import DPPolicy
-from kernbench.runtime.spawn import SpawnException
+from kernbench.host import DPPolicy
+from kernbench.host import tensor_parallel as tp
+from kernbench.host.spawn import SpawnException
 from tests.ranked_machines import machine, run_ranks
 
 RNG = np.random.default_rng(1)

@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kernbench.errors import ConfigError, UsageError
-from kernbench.probes.traffic_file import read_flows
-from kernbench.probes.traffic_flow import KEYS, Flow, make_flows
+from kernbench.workloads.probes.traffic_file import read_flows
+from kernbench.workloads.probes.traffic_flow import KEYS, Flow, make_flows
 
 ENTRY = st.fixed_dictionaries(
     {

@@ -11,9 +11,9 @@ import kernbench as kb
 import kernbench.triton as triton
 import kernbench.triton.language as tl
 from kernbench.errors import KernelError, UsageError
-from kernbench.replay.races import END, RaceDetector
-from kernbench.replay.tensor_names import TensorNames
-from kernbench.runtime import DPPolicy
+from kernbench.host import DPPolicy
+from kernbench.values.races import END, RaceDetector
+from kernbench.values.tensor_names import TensorNames
 from tests.small_contexts import make
 
 

@@ -10,7 +10,7 @@ import pytest
 import kernbench as kb
 import kernbench.triton as triton
 import kernbench.triton.language as tl
-from kernbench.kernels import interpret
+from kernbench.language import interpret
 
 N = 16
 X = np.array([3, -1, 4, 1, -5, 9, 2, 6, 5, 3, -5, 8, 9, 7, 9, 3], np.int32)

@@ -12,7 +12,7 @@ import kernbench as kb
 import kernbench.triton as triton
 import kernbench.triton.language as tl
 from kernbench.errors import KernBenchError
-from kernbench.runtime import DPPolicy
+from kernbench.host import DPPolicy
 
 RNG = np.random.default_rng(7)
 Array = np.ndarray[Any, Any]

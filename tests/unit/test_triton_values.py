@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import kernbench.triton as triton
 import kernbench.triton.language as tl
 from kernbench.errors import KernelError
-from kernbench.kernels import interpret
+from kernbench.language import interpret
 from kernbench.triton.values import Int, Known
 
 OPERATORS = [

@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 
 import kernbench as kb
+from kernbench.engine.core.clock import Clock
 from kernbench.errors import ComponentError, ConfigError
-from kernbench.sim.clock import Clock
 
 ROUTER = "cube.router.impl"
 HBM = "cube.hbm.impl"
 GEMM = "pe.pe_gemm.impl"
 HEAD = """\
 from math import inf, nan
-from kernbench.components.hbm import HbmSlice
-from kernbench.components.pe_compute import PeGemm
-from kernbench.components.transit import Transit
+from kernbench.engine.components.hbm import HbmSlice
+from kernbench.engine.components.pe_compute import PeGemm
+from kernbench.engine.components.transit import Transit
 
 
 class Odd({base}):

@@ -8,7 +8,7 @@ import pytest
 import kernbench as kb
 from kernbench.api.running import RunVerificationError
 from kernbench.errors import KernBenchError, VerificationError
-from kernbench.runtime import DPPolicy
+from kernbench.host import DPPolicy
 from tests.small_machines import small
 
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import kernbench as kb
-from kernbench.analysis.time_window import Window
-from kernbench.analysis.use_over_time import use_over_time
-from kernbench.analysis.window_use import use_within
-from kernbench.sim.node import FabricNode, Link
+from kernbench.analysis.use.use_over_time import use_over_time
+from kernbench.analysis.windows.time_window import Window
+from kernbench.analysis.windows.window_use import use_within
+from kernbench.engine.core.node import FabricNode, Link
 
 
 @pytest.fixture(scope="module")

@@ -12,15 +12,15 @@ import pytest
 from kernbench_graph.archive.manifest import content_hash, encode
 
 import kernbench as kb
-from kernbench import user_modules
-from kernbench.collectives.algorithm import find
 from kernbench.errors import KernBenchError, UsageError
+from kernbench.host.collectives.algorithm import find
+from kernbench.support import user_modules
 
 SMALL = "schema_version: 1\nname: t\nsystem: {sips: 1}\nsip: {cube_mesh: {w: 1, h: 1}}\n"
 BENCH = """\
 import numpy as np
 from pathlib import Path
-from kernbench.benches.registry import bench
+from kernbench.workloads.benches.registry import bench
 {line}
 
 def kernel(a, out, tl):
@@ -35,7 +35,7 @@ def run(torch):
 EVIL = "Path('ran').write_text('yes')"
 PART = """\
 from pathlib import Path
-from kernbench.components.transit import Transit
+from kernbench.engine.components.transit import Transit
 {line}
 class Mine(Transit):
     pass
@@ -105,7 +105,7 @@ def test_a_file_that_a_record_merely_names_is_not_run() -> None:
     assert not Path("ran").exists()
 
 
-@pytest.mark.parametrize("file", ["kernbench.py", "kernbench.benches.py"])
+@pytest.mark.parametrize("file", ["kernbench.py", "kernbench.workloads.benches.py"])
 def test_a_file_called_like_ours_is_not_ours(file: str) -> None:
     kb.run("gemm-single-pe", "minimal", store=".kernbench")
     write(file, BENCH, EVIL)
@@ -163,7 +163,7 @@ def test_nothing_else_is_loaded_by_name() -> None:
             user_modules.load_module("part", "component")
         with pytest.raises(UsageError, match="a kept run names it"):
             find("part.py")
-        assert user_modules.load_module("kernbench.components.transit", "component")
+        assert user_modules.load_module("kernbench.engine.components.transit", "component")
     assert not Path("ran").exists()
 
 

@@ -9,11 +9,11 @@ import pytest
 import kernbench as kb
 from kernbench.api.topologies import load_topology
 from kernbench.cli.main import main
+from kernbench.engine.machine.machine import Machine
 from kernbench.errors import ConfigError
-from kernbench.machine.machine import Machine
 
 SLOW = '''\
-from kernbench.components.transit import Transit
+from kernbench.engine.components.transit import Transit
 
 
 class Slow(Transit):
@@ -95,7 +95,7 @@ def test_every_mistake_is_listed_with_its_line(folder: Path, capsys: pytest.Capt
     file = folder / "t.yaml"
     file.write_text(
         HEAD + "cube:\n  router: {impl: builtin.ruter}\n  hbm:\n    slices: 4\npe:\n  pe_dma:\n"
-        "    impl: no_such_module:Dma\n  pe_gemm: {impl: 'kernbench.components.hbm:HbmSlices'}\n"
+        "    impl: no_such_module:Dma\n  pe_gemm: {impl: 'kernbench.engine.components.hbm:HbmSlices'}\n"
         "components_file: none.yaml\n",
         encoding="utf-8",
     )

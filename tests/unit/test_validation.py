@@ -14,6 +14,7 @@ import pytest
 
 from kernbench.api.names import table_names
 from kernbench.cli.main import main
+from kernbench.draw.progress import Standing
 from kernbench.errors import (
     AllocationError,
     ComponentError,
@@ -24,7 +25,6 @@ from kernbench.errors import (
     UsageError,
     VerificationError,
 )
-from kernbench.report.progress import Standing
 from kernbench.validation import compared, h100, mesh, running, sampling, table_file, tables, validate
 from kernbench.validation.row_statistics import statistic
 from kernbench.validation.table_file import CaseGroup, Explained, FigureTable, Limit, Range, parse, read

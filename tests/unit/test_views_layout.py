@@ -7,10 +7,10 @@ from itertools import combinations, pairwise
 
 import pytest
 
+from kernbench.draw.machine import VIEWS, Box, View, overlay
+from kernbench.draw.machine.model import role
 from kernbench.errors import UsageError
-from kernbench.pgraph import Node, PropertyGraph
-from kernbench.report.views import VIEWS, Box, View, overlay
-from kernbench.report.views.model import role
+from kernbench.support.pgraph import Node, PropertyGraph
 from tests import names
 from tests.unit.drawn_topologies import ALL, OBLONG, PLAIN, graph, label
 
@@ -188,7 +188,7 @@ def test_overlay_takes_the_busiest_of_what_is_drawn_as_one() -> None:
 
 
 def test_equal_topologies_give_equal_views() -> None:
-    from kernbench.topology import compile_topology, load
+    from kernbench.hardware.topology import compile_topology, load
 
     again = compile_topology(load(OBLONG))
     for name in VIEWS:

@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 
 import kernbench as kb
-from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.analysis.windows.chosen_window import ChosenWindow
 from kernbench.api.open_runs import OpenRun
 from kernbench.api.topologies import as_graph
-from kernbench.data_files import data_dir
-from kernbench.pgraph import PropertyGraph
-from kernbench.report.inks import inks, kind_of
-from kernbench.report.legend import legend
-from kernbench.report.svg import svg
-from kernbench.report.views import View
-from kernbench.report.views.blocks import blocks_view
-from kernbench.report.views.facts import is_tray
-from kernbench.topology import compile_topology, parse
+from kernbench.draw.inks import inks, kind_of
+from kernbench.draw.legend import legend
+from kernbench.draw.machine import View
+from kernbench.draw.machine.blocks import blocks_view
+from kernbench.draw.machine.facts import is_tray
+from kernbench.draw.svg import svg
+from kernbench.hardware.topology import compile_topology, parse
+from kernbench.support.data_files import data_dir
+from kernbench.support.pgraph import PropertyGraph
 from kernbench.tui.models.machine import MachineTree
 from kernbench.tui.models.resource_page import shares_of
 from tests.unit.test_views_layout import crosses

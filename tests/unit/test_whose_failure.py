@@ -26,7 +26,7 @@ def reads(torch: Any) -> None:
 def test_a_failure_of_a_component_is_not_the_benches(workdir: Path) -> None:
     """It names component, class, time and line."""
     (workdir / "broken.py").write_text(
-        "from kernbench.components.hbm import HbmSlice\n\n\nclass Broken(HbmSlice):\n"
+        "from kernbench.engine.components.hbm import HbmSlice\n\n\nclass Broken(HbmSlice):\n"
         "    def receive_flit(self, packet, flit, time):\n"
         "        raise ValueError('a register is not there')\n",
         encoding="utf-8",
@@ -56,7 +56,7 @@ def test_a_failure_of_the_bench_is_the_benches() -> None:
 
 PARTS = """\
 import sys
-from kernbench.components.transit import Transit
+from kernbench.engine.components.transit import Transit
 
 class Exits(Transit):
     def service_ns(self, *_):
@@ -113,7 +113,7 @@ ENDS = ["raise ValueError('mine')", "raise SystemExit(0)", "import sys; sys.exit
 def test_what_ends_an_evaluation_or_a_topology_is_an_error(cli: Any, workdir: Path, end: str) -> None:
     name = f"ends-{ENDS.index(end) + 1}"
     (workdir / "it.py").write_text(
-        "from kernbench.evaluations import evaluation\n\n"
+        "from kernbench.api.evaluations import evaluation\n\n"
         f"@evaluation(name='{name}', description='Ends.')\ndef run(work):\n    {end}\n\n"
         f"def topology():\n    {end}\n"
     )

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as schema
 
-from kernbench.report import wire
+from kernbench.export import wire
 
 
 @settings(max_examples=40)

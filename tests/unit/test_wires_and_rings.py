@@ -11,10 +11,10 @@ import kernbench as kb
 from kernbench.api.topologies import topology_counts
 from kernbench.cli.app import app
 from kernbench.errors import ConfigError
-from kernbench.kinds import COMPONENT_KINDS, LINK_KINDS, Form, Traffic
-from kernbench.pgraph import PropertyGraph
-from kernbench.routing import router_of
-from kernbench.topology import compile_topology, parse
+from kernbench.hardware.kinds import COMPONENT_KINDS, LINK_KINDS, Form, Traffic
+from kernbench.hardware.routing import router_of
+from kernbench.hardware.topology import compile_topology, parse
+from kernbench.support.pgraph import PropertyGraph
 
 DIES = """
 name: dies
@@ -145,7 +145,7 @@ def test_a_file_of_parts_hears_of_its_own_keys() -> None:
 
 
 def test_a_pe_that_reaches_its_memory_over_a_port_alone_is_warned_of() -> None:
-    from kernbench.topology.harvest import consequences
+    from kernbench.hardware.topology.harvest import consequences
 
     slice_ = "{kind: hbm_ctrl, n_channels: 4, channel_gbs: 64, slice_bytes: 1 GiB}"
     at_port = '      - {all: ["r[0]", W], wire: noc}\n'

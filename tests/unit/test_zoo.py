@@ -14,15 +14,15 @@ from click.testing import CliRunner
 
 import kernbench as kb
 from kernbench import check_routes
-from kernbench.analysis.zero_load import ZeroLoadModel
+from kernbench.analysis.routes.zero_load import ZeroLoadModel
 from kernbench.cli.app import app
+from kernbench.draw.machine.placing import cells_of
+from kernbench.engine.machine.machine import Machine
 from kernbench.errors import UsageError
-from kernbench.kinds import component_kind
-from kernbench.machine.machine import Machine
-from kernbench.pgraph import PropertyGraph
-from kernbench.report.views.placing import cells_of
-from kernbench.routing import router_of
-from kernbench.topology.neighbours import MachineShape
+from kernbench.hardware.kinds import component_kind
+from kernbench.hardware.routing import router_of
+from kernbench.hardware.topology.neighbours import MachineShape
+from kernbench.support.pgraph import PropertyGraph
 
 NETWORKS = ("mesh-8x8", "torus-8x8", "dragonfly-72", "fat-tree-64", "wormhole")
 WITH_PES = ("a100-4", "h100-8-nvswitch", "tpu-v4-64", "two-kinds", "six-die-packages")

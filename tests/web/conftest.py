@@ -35,7 +35,7 @@ def served(store: Path) -> Iterator[str]:
     """The address of a server of a store."""
     from waitress.server import create_server
 
-    from kernbench.web.app import App
+    from kernbench.page.server.app import App
 
     with borrowed(store) as opened:
         server = create_server(App(opened), host="127.0.0.1", port=0, threads=4, ident=None)

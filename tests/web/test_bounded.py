@@ -15,8 +15,8 @@ import pytest
 from werkzeug.test import Client
 
 from kernbench.api.stores import borrowed
-from kernbench.web.app import App
-from kernbench.web.guard import Guard
+from kernbench.page.server.app import App
+from kernbench.page.server.guard import Guard
 from tests.processes import Process
 
 HALF_OPEN = 150

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from kernbench.api.stores import borrowed
-from kernbench.web.start import serve
+from kernbench.page.server.start import serve
 from tests.processes import Process
 
 Cli = Callable[..., Any]

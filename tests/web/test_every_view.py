@@ -11,7 +11,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from kernbench.screens import SCREENS, named, views
+from kernbench.api.contents import SCREENS, named, views
 from tests.web.views import VIEWS
 
 SHOWN = {

@@ -15,7 +15,7 @@ import json, re, sys
 from werkzeug.test import Client
 import kernbench as kb
 from kernbench.api.stores import borrowed
-from kernbench.web.app import App
+from kernbench.page.server.app import App
 
 def resident_mb():
     return int(re.search(r"VmRSS:\\s*(\\d+) kB", open("/proc/self/status").read())[1]) / 1024

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kernbench.web.app import App
+from kernbench.page.server.app import App
 
 
 def said(folder: Path, message: str) -> str:

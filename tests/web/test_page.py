@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 import kernbench as kb
-from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.analysis.windows.chosen_window import ChosenWindow
 from kernbench.api.open_runs import OpenRun
-from kernbench.pages.machine import machine_use
+from kernbench.page.machine import machine_use
 from tests.processes import Process
 from tests.web.views import VIEWS
 

@@ -18,9 +18,9 @@ import pytest
 from werkzeug.test import Client
 
 import kernbench as kb
-from kernbench.api.going import UnderWay
+from kernbench.api.active_runs import UnderWay
 from kernbench.api.stores import borrowed
-from kernbench.web.app import App
+from kernbench.page.server.app import App
 from tests.processes import Process
 from tests.web.conftest import served
 
@@ -144,7 +144,7 @@ def test_the_page_lists_them_with_a_button_that_cancels(browser: Browser, server
 def test_the_page_follows_a_run_of_another_process_and_lists_it_when_it_is_kept(
     browser: Browser, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kernbench.api.going.FIRST_S", 0.0)
+    monkeypatch.setattr("kernbench.api.active_runs.FIRST_S", 0.0)
     own = shutil.copytree(store, tmp_path / "store")
     page = browser.new_page()
     with served(own) as address:

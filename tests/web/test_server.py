@@ -12,12 +12,12 @@ import pytest
 from werkzeug.test import Client, TestResponse
 
 import kernbench as kb
+from kernbench.api.contents import views
 from kernbench.api.kept_runs import tag
 from kernbench.api.stores import borrowed
-from kernbench.pages.answers import ANSWERS
-from kernbench.screens import views
-from kernbench.web.app import App
-from kernbench.web.guard import HEADERS, Guard
+from kernbench.page.answers import ANSWERS
+from kernbench.page.server.app import App
+from kernbench.page.server.guard import HEADERS, Guard
 from tests.page_tables import records, values
 
 BASE = "http://127.0.0.1:8765"

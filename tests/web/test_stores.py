@@ -10,8 +10,8 @@ from werkzeug.test import Client
 
 import kernbench as kb
 from kernbench.api.stores import borrowed
-from kernbench.pgraph import GraphStore
-from kernbench.web.app import App
+from kernbench.page.server.app import App
+from kernbench.support.pgraph import GraphStore
 
 BASE = "http://127.0.0.1:8765"
 ANSWERS = ("overview", "advice", "machine", "timeline", "path", "waits", "roofline", "runs")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernbench.screens import roofline
+from kernbench.api.contents import roofline
 
 VIEWS = {
     "overview": "Busiest parts",

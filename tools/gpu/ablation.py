@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from kernbench.data_files import data_dir
+from kernbench.support.data_files import data_dir
 from kernbench.validation import h100
 from kernbench.validation.sampling import sampled
 from kernbench.validation.table_file import Case, read

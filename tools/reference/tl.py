@@ -13,9 +13,9 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from kernbench.kernels.tl import Language, public_names
-from kernbench.kernels.triton_names import ELSEWHERE
-from kernbench.replay.epilogues import BY_NAME, EPILOGUES, SCOPES
+from kernbench.language.tl import Language, public_names
+from kernbench.language.triton_names import ELSEWHERE
+from kernbench.values.epilogues import BY_NAME, EPILOGUES, SCOPES
 
 _HEAD = """# The language of kernels: `tl`
 
@@ -109,7 +109,7 @@ _STUB = '''\
 
 from typing import Any, TypeAlias
 
-from kernbench.kernels.tl import Language
+from kernbench.language.tl import Language
 
 _language: Language
 

@@ -13,10 +13,10 @@ from typing import Any, get_args, get_origin
 from pydantic.fields import FieldInfo
 
 from kernbench.api.topologies import topology_kinds
-from kernbench.topology.fields import Section
-from kernbench.topology.loader import DEFAULT, find, load
-from kernbench.topology.marked_yaml import dotted, load_marked
-from kernbench.topology.spec import TopologySpec
+from kernbench.hardware.topology.fields import Section
+from kernbench.hardware.topology.loader import DEFAULT, find, load
+from kernbench.hardware.topology.marked_yaml import dotted, load_marked
+from kernbench.hardware.topology.spec import TopologySpec
 
 _HEAD = """# Keys of a topology
 

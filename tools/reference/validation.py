@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kernbench.cli.progress import running
-from kernbench.report.cells import number
+from kernbench.draw.cells import number
 from kernbench.validation.compared import ComparedFigure, Report
 from kernbench.validation.running import tables, validate
 from kernbench.validation.table_file import FigureTable

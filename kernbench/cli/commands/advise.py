@@ -37,7 +37,7 @@ def command(
     and ask for advice again. 'kernbench query RULE' shows the rows behind a rule. Rules are questions
     whose file has the key 'advice'; --queries adds a folder with your own.
     """
-    from kernbench.screens.advice import COLUMNS, EMPTY, share_of
+    from kernbench.api.contents.advice import COLUMNS, EMPTY, share_of
 
     with options.opened(store) as kept_in, Progress() as progress, progress.during("looking for advice"):
         found = kb.advise(run, kept_in, launch=launch, least=least, queries=queries)

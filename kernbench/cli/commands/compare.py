@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import click
 
-from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.analysis.windows.chosen_window import ChosenWindow
 from kernbench.cli import completion, options
 from kernbench.cli.group import Command
 from kernbench.cli.output import format_option, number, print_content, print_csv, print_json, say
@@ -74,7 +74,7 @@ def command(
     elif fmt == "csv":
         print_csv(_FIGURES, [[row[column] for column in _FIGURES] for row in found["figures"]])
     else:
-        from kernbench.screens import comparison
+        from kernbench.api.contents import comparison
 
         shown = comparison.content(found)
         *grids, resources = shown.grids

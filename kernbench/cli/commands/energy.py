@@ -59,7 +59,7 @@ def command(
     limit is an estimate: what the run would have taken at it, a run with pe.clock.loaded_ghz at that share
     says.
     """
-    from kernbench.screens.energy import content
+    from kernbench.api.contents.energy import content
 
     with options.opened(store) as kept_in:
         found = kb.energy(

@@ -11,10 +11,10 @@ from kernbench.cli import completion, options
 from kernbench.cli.group import Command
 from kernbench.cli.output import emit, format_option, number, print_csv, print_json, print_table, remark, say
 from kernbench.cli.progress import running
-from kernbench.report.content import SHARE, Column
+from kernbench.draw.content import SHARE, Column
 
 if TYPE_CHECKING:
-    from kernbench.sweeps.evaluator import Evaluated
+    from kernbench.api.sweeps.evaluator import Evaluated
 
 _MOVED = ("moved", "change", "before_ns", "after_ns", "bench", "params", "topology", "before", "after")
 _SHOWN = 30
@@ -102,7 +102,7 @@ def command(
 
 
 def _list(fmt: str) -> None:
-    from kernbench.sweeps.evaluating import evaluations
+    from kernbench.api.sweeps.evaluating import evaluations
 
     known = evaluations()
     rows = [(one["name"], one["description"], ", ".join(p["name"] for p in one["params"])) for one in known]

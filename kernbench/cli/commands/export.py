@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 import kernbench as kb
-from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.analysis.windows.chosen_window import ChosenWindow
 from kernbench.api.exporting import FORMATS
 from kernbench.cli import completion, options
 from kernbench.cli.group import Command

@@ -12,11 +12,11 @@ from kernbench.cli import options
 from kernbench.cli.group import Command
 from kernbench.cli.output import format_option, number, print_csv, print_json, print_table, say
 from kernbench.cli.progress import running
-from kernbench.report.content import SHARE, Column
-from kernbench.sizes import read_size
+from kernbench.draw.content import SHARE, Column
+from kernbench.support.sizes import read_size
 
 if TYPE_CHECKING:
-    from kernbench.probes.report import ProbeReport
+    from kernbench.workloads.probes.report import ProbeReport
 
 
 def _bytes(text: str) -> int:
@@ -105,8 +105,8 @@ def _print_shares(columns: Sequence[str], rows: Sequence[Sequence[Any]], shares:
 
 
 def _print_for_people(report: ProbeReport, with_hops: bool) -> None:
-    from kernbench.probes.cases import CATEGORIES
-    from kernbench.probes.report import size_text
+    from kernbench.workloads.probes.cases import CATEGORIES
+    from kernbench.workloads.probes.report import size_text
 
     size = size_text(report.nbytes)
     say(f"{report.topology}: {len(report.rows)} transfers of {size} and the sweep, each on an idle machine")

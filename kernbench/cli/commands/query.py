@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 import kernbench as kb
-from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.analysis.windows.chosen_window import ChosenWindow
 from kernbench.api import asking
 from kernbench.api.asking import print_question
 from kernbench.api.folding import ask_folded
@@ -17,7 +17,7 @@ from kernbench.cli.group import Command
 from kernbench.cli.output import emit, format_option, print_table, remark, say
 from kernbench.cli.progress import Progress
 from kernbench.cli.source_links import link_lines
-from kernbench.pgraph import (
+from kernbench.support.pgraph import (
     EXPLAIN,
     GraphStore,
     QueryError,
@@ -183,7 +183,7 @@ def _print_folded(
     ask: Callable[[Mapping[str, Any]], Result], values: Mapping[str, str], question: dict[str, Any]
 ) -> None:
     """A table whose rows are folded before they are cut to the question's ``limit``."""
-    from kernbench.screens import asked as screen
+    from kernbench.api.contents import answers as screen
 
     names, rows, notes = ask_folded(ask, values, question)
     print_table(screen.columns(question, names), rows)

@@ -19,7 +19,7 @@ from kernbench.cli.run_report import print_run
 from kernbench.errors import KernBenchError, nothing_checked
 
 if TYPE_CHECKING:
-    from kernbench.pgraph import GraphStore
+    from kernbench.support.pgraph import GraphStore
 
 
 @click.command(

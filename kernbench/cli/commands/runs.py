@@ -12,7 +12,7 @@ from kernbench.cli import completion, options
 from kernbench.cli.group import Command, Entry, LazyGroup
 from kernbench.cli.output import emit, emit_list, format_option
 from kernbench.errors import UsageError
-from kernbench.pgraph import GraphStore
+from kernbench.support.pgraph import GraphStore
 
 _HERE = "kernbench.cli.commands"
 _COLUMNS = ("run_id", "bench", "params", "topology", "latency_ns", "verified", "status", "changed",
@@ -49,7 +49,7 @@ def list_runs(bench: str | None, tag: str | None, store: str | None, fmt: str) -
     """
     with options.opened(store) as kept_in:
         kept = listed(bench, kept_in, tag=tag)
-    from kernbench.screens.runs import grid
+    from kernbench.api.contents.runs import grid
 
     rows = grid(kept).rows if fmt == "table" else kept
     emit(fmt, {"runs": kept}, _COLUMNS, [[row[column] for column in _COLUMNS] for row in rows])

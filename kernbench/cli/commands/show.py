@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 import kernbench as kb
-from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.analysis.windows.chosen_window import ChosenWindow
 from kernbench.cli import options
 from kernbench.cli.group import Command
 from kernbench.cli.output import format_option, print_content, print_csv, print_json

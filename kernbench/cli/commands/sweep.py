@@ -15,7 +15,7 @@ from kernbench.cli.sweep_chart import chart
 from kernbench.errors import nothing_checked
 
 if TYPE_CHECKING:
-    from kernbench.sweeps.result import SweepPoint
+    from kernbench.api.sweeps.result import SweepPoint
 
 _QUIET = ("verified", "kept_before", "error")
 """Columns that a table leaves out where they say nothing."""
@@ -116,7 +116,7 @@ def command(
     if pareto is not None and against == "energy" and not energy:
         raise click.UsageError("--pareto draws energy; add --energy, or --against area or a swept key")
     if plot is not None or pareto is not None:
-        from kernbench.report.figures.drawing import require
+        from kernbench.draw.figures.drawing import require
 
         require()
     measured: list[SweepPoint] = []
@@ -149,7 +149,7 @@ def command(
         kb.sweep_figure(found, plot)
     if pareto is not None:
         with options.opened(store) as kept_in:
-            from kernbench.sweeps.figures import pareto_figure
+            from kernbench.api.sweeps.figures import pareto_figure
 
             pareto_figure(found, pareto, against, kept_in)
     if found.failed:

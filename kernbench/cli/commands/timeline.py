@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 import kernbench as kb
-from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.analysis.windows.chosen_window import ChosenWindow
 from kernbench.cli import options
 from kernbench.cli.group import Command
 from kernbench.cli.output import format_option, print_csv, print_json, say

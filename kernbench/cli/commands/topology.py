@@ -23,9 +23,9 @@ from kernbench.api.topologies import (
 from kernbench.cli import completion, options
 from kernbench.cli.group import Command, Entry, LazyGroup
 from kernbench.cli.output import emit, format_option, number, print_table, say
-from kernbench.pgraph import PropertyGraph
-from kernbench.sizes import size_text
-from kernbench.topology.harvest import COUNTED, lost
+from kernbench.hardware.topology.harvest import COUNTED, lost
+from kernbench.support.pgraph import PropertyGraph
+from kernbench.support.sizes import size_text
 
 _HERE = "kernbench.cli.commands"
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import click
 
 import kernbench as kb
-from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.analysis.windows.chosen_window import ChosenWindow
 from kernbench.api.pictures import DIAGRAM_VIEWS, diagram_frames, diagram_views
 from kernbench.cli import completion, options
 from kernbench.cli.group import Command
 from kernbench.cli.output import draw, emit, format_option
-from kernbench.written_files import writing
+from kernbench.support.written_files import writing
 
 
 @click.command(

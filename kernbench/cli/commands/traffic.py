@@ -20,7 +20,7 @@ from kernbench.cli.output import (
     say,
 )
 from kernbench.cli.progress import running
-from kernbench.report.content import Grid, columns_of
+from kernbench.draw.content import Grid, columns_of
 
 _FLOW = ("name", "src", "dst", "op", "bytes", "offset", "count", "start_ns", "end_ns", "bandwidth_gbs",
          "wait_ns", "peak_path_gbs", "peak_fair_gbs")  # fmt: skip
@@ -116,7 +116,7 @@ def _print_for_people(run: kb.TrafficRun, top: int) -> None:
         ("fair peak", _peak(totals, "peak_fair_gbs")),
     ):
         say(f"{name:<13} {value}")
-    from kernbench.screens import parts
+    from kernbench.api.contents import parts
 
     kinds = [row for row in run.link_kinds if row["used"]]
     few = len(run.flows) <= top

@@ -53,7 +53,7 @@ def command(
     The last lines count what was measured. --all saves each figure in the store's folder: run it again after
     Ctrl-C and it resumes.
     """
-    from kernbench.report.figures import drawing
+    from kernbench.draw.figures import drawing
     from kernbench.validation import tables, validate
 
     if listing:

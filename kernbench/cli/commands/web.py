@@ -33,7 +33,7 @@ def command(run: str | None, port: int, host: str, open_browser: bool, store: st
     Serves one page, to this computer only, until Ctrl-C. It shows RUN, by default the last, with links to
     all other runs. The store is not changed.
     """
-    from kernbench.web.start import serve
+    from kernbench.page.server.start import serve
 
     def say(url: str) -> None:
         click.echo(f"serving {url} until Ctrl-C")

@@ -13,10 +13,10 @@ from kernbench.cli.group import Command
 from kernbench.cli.output import emit, format_option, number, say
 from kernbench.cli.progress import running
 from kernbench.errors import UsageError
-from kernbench.topology.better import SLOWER
+from kernbench.hardware.topology.better import SLOWER
 
 if TYPE_CHECKING:
-    from kernbench.pgraph import GraphStore
+    from kernbench.support.pgraph import GraphStore
 
 _TRIED = 3
 """How many of the candidates are run, unless the user says otherwise."""
@@ -178,7 +178,7 @@ def _by_cause(found: dict[str, Any]) -> Iterator[list[Any]]:
 
 
 def _energy(before: float, after: float) -> str:
-    from kernbench.report.cells import joules
+    from kernbench.draw.cells import joules
 
     change = f"{abs(after - before) / before:.1%} {'less' if after <= before else 'more'}" if before else "-"
     return f"energy of the whole run: {joules(after)} instead of {joules(before)}, {change}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 import kernbench as kb
-from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.analysis.windows.chosen_window import ChosenWindow
 from kernbench.cli import options
 from kernbench.cli.group import Command
 from kernbench.cli.output import emit_grid, format_option, number
@@ -48,7 +48,7 @@ def command(run: str, window: ChosenWindow, by: str, store: str | None, fmt: str
         link_lines(kept)
         shown, path = kept.window(window), kept.critical_path(window)
         payload = {"run_id": kept.id, "launch": shown.launch, "window": shown.name, **path.to_dict()}
-    from kernbench.screens import critical_path
+    from kernbench.api.contents import critical_path
 
     grid = critical_path.steps(path) if by == "step" else critical_path.sums(path, by)
     of = f"{kept.bench} on {kept.topology}, {shown.name}"

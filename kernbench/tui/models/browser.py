@@ -9,15 +9,15 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import kernbench as kb
-from kernbench.api import going
-from kernbench.api.going import Going
+from kernbench.api import active_runs as going
+from kernbench.api.active_runs import Going
 from kernbench.api.kept_runs import listed
 from kernbench.api.open_runs import OpenRuns
-from kernbench.report.content import Column
+from kernbench.draw.content import Column
 from kernbench.tui.models.table import ShownTable
 
 if TYPE_CHECKING:
-    from kernbench.pgraph import GraphStore, RunningQuery
+    from kernbench.support.pgraph import GraphStore, RunningQuery
 
 _COLUMNS = (
     Column("query"), Column("since", "s"), Column("state"), Column("run"), Column("asker"), Column("text"),

@@ -8,11 +8,11 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import kernbench as kb
-from kernbench.report.content import Column
+from kernbench.draw.content import Column
 from kernbench.tui.models.table import ShownTable
 
 if TYPE_CHECKING:
-    from kernbench.pgraph import GraphStore
+    from kernbench.support.pgraph import GraphStore
 
 EXAMPLE = """\
 MATCH (r:Run {id: $run})-[:SENT]->(t:Transaction)
@@ -53,7 +53,7 @@ def _options(before: str) -> Sequence[str]:
 
 @cache
 def _schema() -> tuple[list[str], list[str], list[str]]:
-    from kernbench.pgraph import SCHEMA
+    from kernbench.support.pgraph import SCHEMA
 
     labels, types = ([label.name for label in SCHEMA.labels], [rel.type for rel in SCHEMA.relationships])
     return sorted(labels), sorted(types), sorted(SCHEMA.properties())

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import kernbench as kb
 from kernbench.api.open_runs import OpenRun
+from kernbench.draw.cells import number, text
+from kernbench.draw.content import Column, columns_of
+from kernbench.draw.targets import Target
 from kernbench.errors import UsageError
-from kernbench.report.cells import number, text
-from kernbench.report.content import Column, columns_of
-from kernbench.report.targets import Target
 from kernbench.tui.models.pages import Page, TabSection
 from kernbench.tui.models.table import ShownTable
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from kernbench.pgraph import GraphStore
+    from kernbench.support.pgraph import GraphStore
 
 _HOPS = columns_of("seq resource wait_ns service_ns t_in t_start t_out bytes")
 _WAITED = columns_of("holder resource ns t_from t_to seq holders")

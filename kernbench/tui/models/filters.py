@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbench.draw.cells import is_number, text
 from kernbench.errors import UsageError
-from kernbench.hints import did_you_mean
-from kernbench.report.cells import is_number, text
+from kernbench.support.hints import did_you_mean
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -7,7 +7,7 @@ from typing import Any
 
 from kernbench.analysis.block_use import busiest_member, members_of_blocks
 from kernbench.api.open_runs import OpenRun
-from kernbench.report.views.facts import is_tray
+from kernbench.draw.machine.facts import is_tray
 from kernbench.tui.models.mesh import MeshMap, map_of
 from kernbench.tui.models.resource_page import Shares, describe
 

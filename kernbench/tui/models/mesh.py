@@ -9,10 +9,10 @@ from typing import Any
 
 from kernbench.analysis.block_use import busiest_member
 from kernbench.api.open_runs import OpenRun
-from kernbench.report.views import overlay
-from kernbench.report.views.blocks import blocks_view
-from kernbench.report.views.facts import is_tray
-from kernbench.topology.nodes import TRAY
+from kernbench.draw.machine import overlay
+from kernbench.draw.machine.blocks import blocks_view
+from kernbench.draw.machine.facts import is_tray
+from kernbench.hardware.topology.nodes import TRAY
 
 At = tuple[int, int]
 

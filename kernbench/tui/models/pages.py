@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kernbench.report.targets import Target
+from kernbench.draw.targets import Target
 from kernbench.tui.models.table import ShownTable
 
 _LEAST = 2

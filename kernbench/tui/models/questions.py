@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import kernbench as kb
-from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.analysis.windows.chosen_window import ChosenWindow
 from kernbench.api import asking
 from kernbench.api.asking import filled_in, names_by_default
+from kernbench.api.contents import answers as screen
 from kernbench.api.folding import told
-from kernbench.report.content import columns_of
-from kernbench.screens import asked as screen
+from kernbench.draw.content import columns_of
 from kernbench.tui.models.table import ShownTable
 
 if TYPE_CHECKING:
-    from kernbench.pgraph import GraphStore
+    from kernbench.support.pgraph import GraphStore
 
 _LIST = columns_of("question title about")
 _WINDOW = ("launch", "from_ns", "to_ns")

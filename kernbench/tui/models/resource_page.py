@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.analysis.windows.chosen_window import ChosenWindow
 from kernbench.api.open_runs import OpenRun
+from kernbench.draw.cells import number, plain, share, text
+from kernbench.draw.content import columns_of
+from kernbench.draw.targets import Target
 from kernbench.errors import UsageError
-from kernbench.hints import suggestion
-from kernbench.report.cells import number, plain, share, text
-from kernbench.report.content import columns_of
-from kernbench.report.targets import Target
+from kernbench.support.hints import suggestion
 from kernbench.tui.models.pages import Page, TabSection
 from kernbench.tui.models.run_page import WAITS, operations
 from kernbench.tui.models.table import ShownTable

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.analysis.windows.chosen_window import ChosenWindow
 from kernbench.api.comparing import compare
+from kernbench.api.contents import SCREENS, Screen, comparison, overview, source
 from kernbench.api.open_runs import OpenRun
-from kernbench.report.content import columns_of
-from kernbench.report.targets import Target
-from kernbench.screens import SCREENS, Screen, comparison, overview, source
+from kernbench.draw.content import columns_of
+from kernbench.draw.targets import Target
 from kernbench.tui.models.pages import Page, TabSection
 from kernbench.tui.models.screen_table import grid_table, table_of
 from kernbench.tui.models.table import ShownTable
@@ -22,7 +22,7 @@ from kernbench.tui.models.table import ShownTable
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from kernbench.pgraph import GraphStore
+    from kernbench.support.pgraph import GraphStore
 
 _RESOURCES = 1000
 """Most that a comparison lists."""

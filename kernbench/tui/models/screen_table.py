@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kernbench.report.content import Column, Content, Grid
+from kernbench.draw.content import Column, Content, Grid
 from kernbench.tui.models.table import ShownTable
 
 _PROSE = 36

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbench.draw.cells import csv_cell, fold, is_number, plain, shown, text
+from kernbench.draw.content import Column
+from kernbench.draw.targets import Target, sort_of, targets_of
 from kernbench.errors import UsageError
-from kernbench.report.cells import csv_cell, fold, is_number, plain, shown, text
-from kernbench.report.content import Column
-from kernbench.report.targets import Target, sort_of, targets_of
 from kernbench.tui.models.filters import Values, matching
 
 if TYPE_CHECKING:

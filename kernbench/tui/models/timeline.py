@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernbench.analysis.chosen_window import ChosenWindow
-from kernbench.analysis.occupancy import has_times
-from kernbench.analysis.time_window import Floats
+from kernbench.analysis.use.occupancy import has_times
+from kernbench.analysis.windows.chosen_window import ChosenWindow
+from kernbench.analysis.windows.time_window import Floats
 from kernbench.api.open_runs import OpenRun
 from kernbench.api.summary import ALL, busiest
-from kernbench.report.timeline.model import shares
+from kernbench.draw.timeline.model import shares
 
 if TYPE_CHECKING:
     import pyarrow as pa

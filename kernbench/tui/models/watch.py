@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 
 from kernbench.api.result import Run
-from kernbench.report.progress import line
-from kernbench.run_options import Progress, Work, WorkProgress
+from kernbench.draw.progress import line
+from kernbench.engine.run_options import Progress, Work, WorkProgress
 
 
 class Watched:

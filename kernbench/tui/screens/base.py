@@ -13,13 +13,13 @@ from textual.screen import Screen
 from textual.widgets import Footer, Static
 from textual.worker import Worker
 
+from kernbench.draw.targets import Target
 from kernbench.errors import KernBenchError
-from kernbench.pgraph import asked_by
-from kernbench.report.targets import Target
+from kernbench.support.pgraph import asked_by
 from kernbench.tui.widgets.words import plain, styled
 
 if TYPE_CHECKING:
-    from kernbench.analysis.chosen_window import ChosenWindow
+    from kernbench.analysis.windows.chosen_window import ChosenWindow
     from kernbench.tui.models.browser import Browser
 
 Answer = TypeVar("Answer")

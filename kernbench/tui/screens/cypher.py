@@ -13,8 +13,8 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Static, TextArea, Tree
 
+from kernbench.api.contents.schema import labels
 from kernbench.api.saving import save_question
-from kernbench.screens.schema import labels
 from kernbench.tui.models.cypher import EXAMPLE, ask, complete
 from kernbench.tui.models.table import ShownTable
 from kernbench.tui.screens.choose import Choose, Line

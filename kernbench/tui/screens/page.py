@@ -11,8 +11,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Input, Static, Tab, Tabs
 
-from kernbench.analysis.chosen_window import ChosenWindow
-from kernbench.report.targets import Target
+from kernbench.analysis.windows.chosen_window import ChosenWindow
+from kernbench.draw.targets import Target
 from kernbench.tui.models.pages import Page, TabSection
 from kernbench.tui.models.table import ShownTable
 from kernbench.tui.screens.base import BrowserScreen

@@ -8,8 +8,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Static
 
-from kernbench.report.targets import Target
-from kernbench.screens import runs
+from kernbench.api.contents import runs
+from kernbench.draw.targets import Target
 from kernbench.tui.models.screen_table import grid_table
 from kernbench.tui.models.watch import Watched
 from kernbench.tui.screens.page import TableScreen

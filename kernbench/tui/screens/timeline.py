@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Static
 
-from kernbench.report.targets import Target
+from kernbench.draw.targets import Target
 from kernbench.tui.models.timeline import SHOWN, Timeline
 from kernbench.tui.screens.base import BrowserScreen
 from kernbench.tui.widgets.bars import Bars

@@ -12,9 +12,9 @@ from textual.containers import Horizontal, Vertical
 from textual.widgets import Static, Tree
 from textual.widgets.tree import TreeNode
 
-from kernbench.report.cells import text
-from kernbench.report.colours import STEPS
-from kernbench.report.targets import Target
+from kernbench.draw.cells import text
+from kernbench.draw.colours import STEPS
+from kernbench.draw.targets import Target
 from kernbench.tui.models.machine import MachineTree
 from kernbench.tui.models.mesh import Cell, MeshMap
 from kernbench.tui.models.resource_page import shares_of

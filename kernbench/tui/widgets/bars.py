@@ -11,8 +11,8 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 
-from kernbench.report.cells import number, printable
-from kernbench.report.colours import STEPS, step
+from kernbench.draw.cells import number, printable
+from kernbench.draw.colours import STEPS, step
 from kernbench.tui.models.timeline import Timeline, TimeSpan
 from kernbench.tui.widgets.lines import Lines
 

@@ -14,7 +14,7 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from kernbench.report.colours import INK, STEPS, step
+from kernbench.draw.colours import INK, STEPS, step
 from kernbench.tui.models.mesh import At, Cell, MeshMap
 
 _DARK = "#ffffff"

@@ -12,8 +12,8 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 
-from kernbench.report.cells import printable
-from kernbench.report.colours import CAUSES
+from kernbench.draw.cells import printable
+from kernbench.draw.colours import CAUSES
 from kernbench.tui.models.table import ShownTable
 from kernbench.tui.widgets.lines import Lines
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from textual.content import Content
 
-from kernbench.report.cells import printable
+from kernbench.draw.cells import printable
 
 
 def plain(text: str) -> Content:

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 import kernbench as kb
-from kernbench.analysis.path_steps import Step
+from kernbench.analysis.path.path_steps import Step
 
 Rows = list[dict[str, Any]]
 MOVES = ("queue", "hbm", "cache_hit", "cache_miss", "link", "component")

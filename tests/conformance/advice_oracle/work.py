@@ -6,7 +6,7 @@ import math
 from collections import defaultdict
 from typing import Any
 
-from kernbench.analysis.path_steps import Step
+from kernbench.analysis.path.path_steps import Step
 from tests.conformance.advice_oracle.evidence import MOVES, Evidence, Rows, summed
 
 COMPOSITES = (

@@ -1,6 +1,6 @@
 """The order of events: a plain heap, and FIFO servers whose queues can be looked at.
 
-Order at equal times, as ``kernbench/sim/clock.py`` documents it: first whatever a server has finished
+Order at equal times, as ``kernbench/engine/core/clock.py`` documents it: first whatever a server has finished
 (it was under way before that moment), then flits by transaction, place and number, then callbacks in the
 order in which their tickets were drawn, then decisions of arbiters by the number of their link.
 """

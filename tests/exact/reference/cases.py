@@ -11,18 +11,18 @@ from pathlib import Path
 import pytest
 from hypothesis import strategies as st
 
-from kernbench.address import AddressMap
-from kernbench.components.dma import Job
-from kernbench.components.m_cpu import MCpu
-from kernbench.components.pe_dma import PeDma
-from kernbench.components.pe_tcm import PeTcm
-from kernbench.machine.machine import Machine
-from kernbench.pgraph import PropertyGraph
-from kernbench.program.operations import Op, Operand, Region
-from kernbench.routing import Router, Traffic
-from kernbench.sim.instrument import Instrument
-from kernbench.sim.occupancy import NAMED as HOLDERS_NAMED
-from kernbench.sim.transaction import Transaction
+from kernbench.engine.components.dma import Job
+from kernbench.engine.components.m_cpu import MCpu
+from kernbench.engine.components.pe_dma import PeDma
+from kernbench.engine.components.pe_tcm import PeTcm
+from kernbench.engine.core.instrument import Instrument
+from kernbench.engine.core.occupancy import NAMED as HOLDERS_NAMED
+from kernbench.engine.core.transaction import Transaction
+from kernbench.engine.machine.machine import Machine
+from kernbench.engine.program.operations import Op, Operand, Region
+from kernbench.hardware.address import AddressMap
+from kernbench.hardware.routing import Router, Traffic
+from kernbench.support.pgraph import PropertyGraph
 from tests import names
 from tests.compiled import compiled
 from tests.exact.reference.simulator import Piece, Simulator

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from kernbench.pgraph import PropertyGraph
+from kernbench.support.pgraph import PropertyGraph
 from tests.exact.reference.agenda import Queue
 from tests.exact.reference.places import Access, Message, Piece, Tcm, Txn, flits
 from tests.exact.reference.simulator import Simulator

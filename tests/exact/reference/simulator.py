@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
-from kernbench.pgraph import Edge, PropertyGraph
+from kernbench.support.pgraph import Edge, PropertyGraph
 from tests.exact.reference.agenda import Agenda
 from tests.exact.reference.contest import ContestedWire
 from tests.exact.reference.credits import CreditWire, Lane, Limits, Node

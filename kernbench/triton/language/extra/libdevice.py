@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from kernbench.kernels.tl import UnknownNameError
+from kernbench.language.tl import UnknownNameError
 from kernbench.triton.calls import called, current
 from kernbench.triton.names import MATH, unknown
 

@@ -1,0 +1,1 @@
+"""Energy of a run: charges, sums by part, line and launch."""

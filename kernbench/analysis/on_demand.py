@@ -1,0 +1,49 @@
+"""Analyses with parameters: each answer is added to a run's graph when a question first asks for it.
+
+A question names its analysis in ``works_out``. One more analysis is one function in the module of its topic,
+which gives the names of the answers that some parameters need, each with what works it out; its tables in
+:mod:`kernbench_graph.schema_added`; and one line in :data:`SOUGHT`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from kernbench.analysis.run_view import AskedRun
+from kernbench.support.pgraph import GraphStore, QueryError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Answers = Mapping[str, Callable[[], Mapping[str, "pa.Table"]]]
+"""The names under which answers are kept with a run, and what makes the rows of each."""
+SOUGHT = {
+    "route": "routes.route_answers.route",
+    "two routes": "routes.route_answers.two_routes",
+    "distances": "routes.route_answers.distances",
+    "single points": "routes.fault_answers.single_points",
+    "fault": "routes.fault_answers.fault",
+    "cut": "routes.traffic.cut",
+    "cone": "use.contention.cone",
+    "meetings": "use.contention.meetings",
+    "lineage": "value_sources.lineage",
+    "centrality": "routes.centrality.centrality",
+}
+"""Analysis -> the module of this package, and the function in it, that says what answers it needs."""
+
+
+def seek(store: GraphStore, run: str, analysis: str, params: Mapping[str, Any]) -> None:
+    """See to it that the graph of a run has what an analysis finds for ``params``."""
+    if analysis not in SOUGHT:
+        known = ", ".join(SOUGHT)
+        raise QueryError(f"works_out: there is no analysis '{analysis}'; there are {known}")
+    module, _, name = SOUGHT[analysis].rpartition(".")
+    wanted: Answers = getattr(import_module(f"kernbench.analysis.{module}"), name)(
+        AskedRun(store, run), params
+    )
+    there = store.added(run)
+    for answer, work_out in wanted.items():
+        if answer not in there:
+            store.add(run, answer, work_out())

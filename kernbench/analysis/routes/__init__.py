@@ -1,0 +1,1 @@
+"""Routes, faults, centrality and zero-load latency of a machine."""

@@ -1,0 +1,99 @@
+"""Routes and distances as the graph has them: answers for the ends and the traffic that were asked for."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from kernbench.analysis.on_demand import Answers
+from kernbench.analysis.run_view import AskedRun
+from kernbench.errors import RoutingError
+from kernbench.hardware.kinds import Traffic
+from kernbench.support.pgraph import QueryError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def route(asked: AskedRun, params: Mapping[str, Any]) -> Answers:
+    """The route from ``src`` to ``dst``, by ``via``."""
+    src, dst, traffic, via = (str(params[name]) for name in ("src", "dst", "traffic", "via"))
+    return _way(asked, src, dst, traffic, via)
+
+
+def two_routes(asked: AskedRun, params: Mapping[str, Any]) -> Answers:
+    """The routes from ``src`` to ``dst`` and from ``other_src`` to ``other_dst``."""
+    src, dst, other_src, other_dst, traffic = (
+        str(params[name]) for name in ("src", "dst", "other_src", "other_dst", "traffic")
+    )
+    return {**_way(asked, src, dst, traffic), **_way(asked, other_src, other_dst, traffic)}
+
+
+def _way(asked: AskedRun, src: str, dst: str, traffic: str, via: str = "") -> Answers:
+    name = f"{src} to {dst}{f' by {via}' if via else ''}, {traffic}"
+
+    def tables() -> dict[str, pa.Table]:
+        import pyarrow as pa
+
+        topology = asked.topology
+        if via:
+            entrances = topology.entrances(dst)
+            if via not in entrances:
+                known = f"it is entered by {', '.join(entrances)}" if entrances else "leave via out"
+                raise QueryError(f"parameter 'via': '{via}' is not a channel router of '{dst}'; {known}")
+        found = topology.route(src, dst, traffic, via)
+        count = len(found.links)
+        way = {"name": name, "src": src, "dst": dst, "traffic": traffic, "via": via,
+               "weight": found.weight, "hops": count, "ns": topology.latency_ns(found)}  # fmt: skip
+        return {
+            "Way": pa.Table.from_pylist([way]),
+            "Passed": pa.table({
+                "way": pa.array([name] * count, pa.string()),
+                "seq": pa.array(range(1, count + 1), pa.int32()),
+                "link": pa.array([link.id for link in found.links], pa.string()),
+            }),
+        }  # fmt: skip
+
+    return {f"route {name}": tables}
+
+
+def distances(asked: AskedRun, params: Mapping[str, Any]) -> Answers:
+    """Distances from ``src`` to each component of ``kind``; zeros where there is no route.
+
+    ``RoutingError`` where none is reachable: a whole table of nothing says less than that.
+    """
+    src, kind, traffic = (str(params[name]) for name in ("src", "kind", "traffic"))
+    name = f"{src} to {kind or 'all components'}, {traffic}"
+
+    def tables() -> dict[str, pa.Table]:
+        import pyarrow as pa
+
+        topology = asked.topology
+        rows = []
+        for node in topology.graph.nodes():
+            if not node.properties["impl"] or kind not in ("", node.properties["kind"]):
+                continue
+            row = {
+                "reach": name,
+                "component": node.id,
+                "reachable": False,
+                "weight": 0.0,
+                "hops": 0,
+                "ns": 0.0,
+            }
+            rows.append(row)
+            with contextlib.suppress(RoutingError):
+                path = topology.route(src, node.id, traffic)
+                row["reachable"], row["weight"] = True, path.weight
+                row["hops"], row["ns"] = len(path.links), topology.latency_ns(path)
+        if not any(row["reachable"] for row in rows):
+            what = f"every component of kind '{kind}'" if kind else "every component"
+            raise RoutingError(
+                f"{what} is unreachable from '{src}' for {traffic} traffic; choose another "
+                f"start, or one of {', '.join(t.value for t in Traffic if t.value != traffic)}"
+            )
+        reach = {"name": name, "src": src, "kind": kind, "traffic": traffic}
+        return {"Reach": pa.Table.from_pylist([reach]), "Reached": pa.Table.from_pylist(rows)}
+
+    return {f"distances {name}": tables}

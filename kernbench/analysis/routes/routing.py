@@ -1,0 +1,102 @@
+"""The simulator's routes on the topology that a run was kept with."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from kernbench.errors import UsageError
+from kernbench.hardware.kinds import Form, Traffic, component_kind
+from kernbench.hardware.routing import Route, Router, fault_impact
+from kernbench.hardware.topology import compile_topology, parse
+from kernbench.hardware.topology.described import content_of
+from kernbench.support.hints import suggestion
+from kernbench.support.pgraph import PropertyGraph, TopologyRecord, topology_graph
+
+_KEPT_TOPOLOGIES = 4
+_KEPT_FAULTS = 4
+"""Faulty topologies that are kept; the tables of their routers are computed as they are needed."""
+SHORT_NAMES = {"host": "host.cpu"}
+"""Names that people type instead of a component's own."""
+
+
+def traffic_of(graph: PropertyGraph, component: str) -> Traffic:
+    """The kind of traffic with which ``component`` reads and writes memory; COMMAND for all others."""
+    return component_kind(graph.node(component)).sends or Traffic.COMMAND
+
+
+def resolve_component(graph: PropertyGraph, name: str) -> str:
+    """The component that a user means by ``name``: ``host`` is the host CPU, a PE stands for its DMA.
+
+    ``UsageError`` for a name that the topology does not have.
+    """
+    full = SHORT_NAMES.get(name, name)
+    if full in graph and graph.node(full).properties["kind"] == "pe":
+        full = f"{full}.pe_dma"
+    if full not in graph:
+        known = [node.id for node in graph.nodes() if node.properties["impl"]]
+        hint = suggestion(name, known) or f"names look like '{known[len(known) // 2]}' or 'host'"
+        raise UsageError(
+            f"the topology '{graph.properties['name']}' has no component '{name}'; {hint.rstrip()}"
+        )
+    if not graph.node(full).properties["impl"]:
+        kind = component_kind(graph.node(full))
+        if kind.form is Form.PART:
+            raise UsageError(f"'{name}' has no wires; name '{full.rpartition('.')[0]}', which it is in")
+        raise UsageError(f"'{name}' is a whole {kind.kind}; name a part of it")
+    return full
+
+
+def kept_topology(spec: str) -> PropertyGraph:
+    """The topology of a kept run, compiled from its specification (JSON, as the record holds it)."""
+    content_of(spec)
+    return compile_topology(parse(spec, "kept topology"))
+
+
+class RoutedTopology:
+    """A compiled topology and its router."""
+
+    def __init__(self, graph: PropertyGraph) -> None:
+        self.graph = graph
+        self.router = Router(graph)
+        self._faults: OrderedDict[str, fault_impact.FaultImpact] = OrderedDict()
+
+    def without(self, lost: str) -> fault_impact.FaultImpact:
+        """The same machine without ``lost``; ``RoutingError`` when it has no such part."""
+        if lost not in self._faults:
+            self._faults[lost] = fault_impact.FaultImpact(self.graph, self.router, lost)
+            while len(self._faults) > _KEPT_FAULTS:
+                self._faults.popitem(last=False)
+        return self._faults[lost]
+
+    def route(self, src: object, dst: object, traffic: object, via: str = "") -> Route:
+        """The simulator's route; ``RoutingError`` when there is none."""
+        start, end = (resolve_component(self.graph, str(name)) for name in (src, dst))
+        return self.router.route(start, end, Traffic(str(traffic)), via)
+
+    def entrances(self, dst: str) -> list[str]:
+        """The channel routers by which ``dst`` is entered; none where any way in will do."""
+        return [
+            name for name in fault_impact.entrances(self.graph, resolve_component(self.graph, dst)) if name
+        ]
+
+    def latency_ns(self, route: Route) -> float:
+        """Zero-load latency of a message without bytes over ``route``, ns."""
+        total = 0.0
+        for name in route.nodes:
+            total += float(self.graph.node(name).properties["overhead_ns"])
+        for link in route.links:
+            total += float(link.properties["delay_ns"])
+        return total
+
+
+_kept: OrderedDict[str, RoutedTopology] = OrderedDict()
+
+
+def routed_topology(record: TopologyRecord) -> RoutedTopology:
+    """The machine that was compiled when the run was kept, with its router; the last few are kept."""
+    if record.id not in _kept:
+        _kept[record.id] = RoutedTopology(topology_graph(record))
+        while len(_kept) > _KEPT_TOPOLOGIES:
+            _kept.popitem(last=False)
+    _kept.move_to_end(record.id)
+    return _kept[record.id]

@@ -1,0 +1,1 @@
+"""Use of parts over time: occupancy, roofline, contention, memory held."""

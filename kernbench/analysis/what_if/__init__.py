@@ -1,0 +1,1 @@
+"""Estimates of a run on a machine that is faster in places."""

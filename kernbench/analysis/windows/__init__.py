@@ -1,0 +1,1 @@
+"""Windows of a run, and the use of its parts within each."""

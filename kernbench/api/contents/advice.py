@@ -1,0 +1,48 @@
+"""Advice on every screen: its columns, a summary's line, and what is said where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kernbench.analysis.windows.chosen_window import ChosenWindow
+from kernbench.api.advice import Advice
+from kernbench.api.result import Run
+from kernbench.draw.content import SHARE, Column, Content, Grid
+
+COLUMNS = (
+    Column("saves_ns", "ns"),
+    Column("share", SHARE),
+    Column("rule"),
+    Column("advice", prose=True),
+)
+"""``share`` is of the window's time, and ``rule`` a question with the evidence."""
+EMPTY = "no rule has anything to say"
+NOTE = (
+    "Savings are estimates from the critical path, and those of two pieces of advice may overlap: "
+    "follow one, run again, and ask again."
+)
+
+
+def of_run(run: Run, window: ChosenWindow) -> Content:
+    """What to do next, a row for each piece of advice."""
+    launch = window.of_launches("advice is about")
+    return content(run.advice("all" if launch == "run" else launch))
+
+
+def content(advice: Advice) -> Content:
+    """Pieces of advice as a table."""
+    said = [advice.said] if advice.said else []
+    return Content([Grid("advice", "Advice", COLUMNS, advice)], EMPTY, said, note=NOTE)
+
+
+def one_line(advice: Sequence[Mapping[str, Any]]) -> str:
+    """How many pieces there are and what the first saves, such as a summary says it."""
+    if not advice:
+        return "advice: none"
+    return f"advice: {len(advice)}, the first saves about {share_of(advice[0])}; see 'kernbench advise'"
+
+
+def share_of(one: Mapping[str, Any]) -> str:
+    """What a piece saves as a share of the window's time, in whole percent."""
+    return f"{one['share']:.0%}"

@@ -1,3 +1,0 @@
-"""Who is next on a link: the arbiters that a topology file names."""
-
-import kernbench.compiled  # noqa: F401  (it says which modules are found compiled)

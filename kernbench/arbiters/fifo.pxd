@@ -1,8 +1,0 @@
-from kernbench.sim.inputs cimport InputQueue
-from kernbench.sim.port cimport Arbiter
-
-cimport cython
-
-cdef class Fifo(Arbiter):
-    @cython.locals(line=InputQueue, place=Py_ssize_t, best=Py_ssize_t, least="long long", one="long long")
-    cpdef Py_ssize_t pick(self, list lines, Py_ssize_t last) except? -1

@@ -1,8 +1,0 @@
-from kernbench.components.base cimport Component
-from kernbench.sim.transaction cimport Packet
-
-cdef class Transit(Component):
-    pass
-
-cdef class ChannelRouter(Transit):
-    cpdef double service_ns(self, Packet packet, long long flit) except? -1.0

@@ -1,0 +1,1 @@
+"""Pictures: machines, timelines, figures."""

@@ -1,0 +1,177 @@
+"""What a tab holds, as every surface draws it: lines of text, and tables of described columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from kernbench.draw.cells import fold, is_number, joules, printable, share, text
+from kernbench.draw.targets import sort_of
+
+SHARE = "share"
+"""The unit of shares, 0 to 1, which people read as percentages."""
+_UNITS = {
+    **{"ns": "ns", "gbs": "GB/s", "mm": "mm", "pj": "pJ", "bytes": "bytes"},
+    **dict.fromkeys(("utilisation", "occupancy", "share", "change"), SHARE),
+}
+"""By the last word of a column's name, of columns that nothing else describes."""
+_NUMBERS = ("launch", "transaction", "operation")
+"""Things that are known by their number, -1 for none."""
+BARS = 20
+"""Rows of a table that are drawn as bars."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its name, and its unit, empty for names and counts."""
+
+    name: str
+    unit: str = ""
+    signed: bool = False
+    """Whether shares that grew have a plus sign."""
+    prose: bool = False
+    """Whether cells are sentences, which may go on in further lines."""
+
+    @property
+    def title(self) -> str:
+        """The heading; a unit that the name says already is not repeated, nor one that cells have."""
+        name = printable(self.name)
+        if self.unit == "pJ":
+            return name.removesuffix("_pj")
+        said = self.unit.lower().replace("/", "") in self.name.split("_")
+        return name if self.unit in ("", SHARE) or said else f"{name} {self.unit}"
+
+    def shown(self, value: Any) -> Any:
+        """What stands for a value where people read it: a percentage, an energy with its unit, or itself."""
+        if not is_number(value):
+            return value
+        if value == -1 and (sort_of(self.name) in _NUMBERS or self.name in ("route", "hop")):
+            return None
+        if self.unit == SHARE:
+            return share(value, "+" if self.signed else "")
+        return joules(value) if self.unit == "pJ" else value
+
+    def text(self, value: Any) -> str:
+        """A cell as people read it, the same on every surface."""
+        return text(self.shown(value))
+
+
+def columns_of(names: str) -> tuple[Column, ...]:
+    """Columns by their names, which say what is a time, a bandwidth, a length or a share."""
+
+    def unit(name: str) -> str:
+        return "ns" if name.startswith("t_") else _UNITS.get(name.rpartition("_")[2], "")
+
+    return tuple(Column(name, unit(name)) for name in names.split())
+
+
+def column(name: str) -> Column:
+    """One column by its name."""
+    return columns_of(name)[0] if name.split() == [name] else Column(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table: ``rows`` have a value for each column, or lack it."""
+
+    key: str
+    heading: str
+    columns: Sequence[Column]
+    rows: Sequence[Mapping[str, Any]]
+    empty: str = ""
+    """The text shown when there are no rows; by default that of the whole tab."""
+    note: str = ""
+    """Caveats."""
+    label: str = "name"
+    """The column that names rows."""
+    bars: str = ""
+    """The column whose first rows are drawn as bars, with their ``label``; empty for none."""
+    total: float = 0.0
+    """What the bars are shares of."""
+    only_bars: bool = False
+    """Whether bars say all that there is in the rows, so that no table is needed beside them."""
+    parts: Sequence[str] = ()
+    """Columns that name parts of the machine: rows of symmetric ones are one where there is room for few."""
+    first: int | None = None
+    """Rows that are shown where there is room for few."""
+    in_summary: int | None = 5
+    """Rows that summaries show; None for all of :attr:`first`."""
+    drawn: Any = None
+    """Plain data for a picture of this table, where a surface has one."""
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns."""
+        return [column.name for column in self.columns]
+
+    def values(self) -> list[list[Any]]:
+        """The rows with a value for each column."""
+        return [[row.get(name) for name in self.names] for row in self.rows]
+
+    def few(self, most: int | None = None) -> tuple[list[Column], list[list[Any]], int]:
+        """Columns and values where there is room for few, and how many rows are left out.
+
+        Rows of symmetric parts are one, with their ``count``; of these the :attr:`first`, and no more than
+        ``most``.
+        """
+        columns, rows = list(self.columns), self.values()
+        if self.parts:
+            names, rows = fold(self.names, rows, self.parts)  # type: ignore[assignment]
+            columns += [Column(name) for name in names[len(columns) :]]
+        shown = rows[: self.first][:most]
+        if len(columns) > len(self.columns) and all(row[-1] == 1 for row in shown):
+            columns, shown = columns[:-1], [row[:-1] for row in shown]
+        return columns, shown, len(rows) - len(shown)
+
+    def pairs(self) -> list[list[Any]]:
+        """Names and values of the rows that are drawn as bars."""
+        return [[row[self.label], row[self.bars]] for row in self.rows[:BARS]] if self.bars else []
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """Everything that a tab shows of a run; without rows it is ``empty`` that is said."""
+
+    grids: Sequence[Grid]
+    empty: str
+    said: Sequence[str] = ()
+    """Lines above: figures of this run."""
+    note: str = ""
+    """Caveats."""
+    choice: str = ""
+    """What is chosen by the table that is looked at; empty where all tables are shown one below the other."""
+    opens: str = ""
+    """The key of the table that is looked at first; by default the first one's."""
+    title: str = ""
+    facts: Sequence[tuple[str, str]] = ()
+    """Names and texts of what is shown, such as its settings."""
+    wrong: Sequence[str] = ()
+    """Lines on what is wrong with it."""
+
+    def _repr_html_(self) -> str:
+        return self.html()
+
+    def html(self, summary: bool = False) -> str:
+        """The whole of it for a notebook; as a ``summary`` the first rows of each table."""
+        from kernbench.support.pgraph import html_table
+
+        head = f"<h4>{escape(self.title)}</h4>" if self.title else ""
+        told = "; ".join(f"{escape(name)} {escape(text)}" for name, text in self.facts)
+        head += f"<p>{told}</p>" if told else ""
+        lines = "".join(f"<p>{escape(line)}</p>" for line in (*self.wrong, *self.said))
+        shown = [grid for grid in self.grids if grid.rows]
+        if not shown:
+            return head + lines or f"<p>{escape(self.empty)}</p>"
+        tables = []
+        for grid in shown:
+            columns, rows, _ = grid.few(grid.in_summary if summary else None)
+            caption = grid.heading if len(self.grids) > 1 else ""
+            tables.append(html_table([c.title for c in columns], as_shown(columns, rows), caption))
+        return f"{head}{lines}{''.join(tables)}<p>{escape(self.note)}</p>"
+
+
+def as_shown(columns: Sequence[Column], rows: Iterable[Sequence[Any]]) -> list[list[Any]]:
+    """Rows of values, with what stands for them where people read them."""
+    return [[column.shown(value) for column, value in zip(columns, row, strict=True)] for row in rows]

@@ -1,0 +1,1 @@
+"""The machine as it runs: clock, links, ports, arbiters, components, programs."""

@@ -1,0 +1,8 @@
+from kernbench.engine.core.inputs cimport InputQueue
+from kernbench.engine.core.port cimport Arbiter
+
+cimport cython
+
+cdef class RoundRobin(Arbiter):
+    @cython.locals(line=InputQueue, place=Py_ssize_t)
+    cpdef Py_ssize_t pick(self, list lines, Py_ssize_t last) except? -1

@@ -1,0 +1,24 @@
+from kernbench.engine.program.operations cimport Op
+from kernbench.engine.core.clock cimport Loop
+from kernbench.engine.core.ledger cimport Ledger
+from kernbench.engine.core.node cimport FabricNode, Link
+
+cimport cython
+
+cdef class Component(FabricNode):
+    cdef readonly Ledger system
+    cdef readonly Loop clock
+    cdef public dict _direct
+    cdef public list parts, busy_by_direction
+
+    @cython.locals(now=double, overhead=double, begun=double)
+    cpdef double take_turn(self, object owner) except? -1.0
+    @cython.locals(first=double, second=double)
+    cpdef object count_use(self, bint write, double busy_ns)
+
+    @cython.locals(link=Link)
+    cpdef double crossed(self, Component to) except? -1.0
+    cpdef double crossing(self, Component to) except? -1.0
+    @cython.locals(link=Link)
+    cdef Link _link_to(self, Component to)
+    cpdef object finish(self, Op op, double t_ready, double t_start, double t_end)

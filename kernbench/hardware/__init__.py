@@ -1,0 +1,1 @@
+"""The machine as it is described: topology files, kinds, addresses, routes."""

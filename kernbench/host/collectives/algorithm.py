@@ -1,0 +1,179 @@
+"""The interface of collective algorithms, and where the algorithms of a name are found.
+
+An algorithm is a module with ``ALGORITHMS``: one :class:`Algorithm` for each collective that it implements.
+It lies in ``kernbench/host/collectives/algorithms``, in a Python file of the user's or in an installed
+package; ``ccl.yaml`` names those to use.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Literal
+
+from kernbench.errors import ConfigError
+from kernbench.hardware.topology.neighbours import Location, MachineShape, Neighbours
+from kernbench.host.collectives.steps import Limits
+from kernbench.support.hints import suggestion
+from kernbench.support.user_modules import check
+
+if TYPE_CHECKING:
+    from kernbench.host import Tensor
+
+COLLECTIVES = (
+    "all_reduce",
+    "all_gather",
+    "reduce_scatter",
+    "broadcast",
+    "reduce",
+    "gather",
+    "scatter",
+    "all_to_all",
+    "send",
+    "barrier",
+)
+"""The collectives that algorithms serve; ``send`` is a send and the receive that it meets."""
+
+Over = Literal["ranks", "cubes", "pes"]
+"""Whose contributions a reduction adds up: those of ranks, or also of each cube, or of each PE, of a rank."""
+
+_SHIPPED = "kernbench.host.collectives.algorithms"
+
+
+@dataclass(frozen=True)
+class Call:
+    """One rank's part in one collective, as an algorithm sees it. Ranks count within the group.
+
+    Attributes:
+        collective: One of :data:`COLLECTIVES`.
+        tensors: The rank's tensors, in the order in which the kernel gets them; all are placed alike.
+        op: How values are reduced, one of ``sum max min prod avg``; empty where nothing is.
+        rank: The rank that makes the call.
+        root: The rank that a rooted collective starts from or leads to; the peer of ``send``.
+        sips: The SIP of each rank of the group.
+        over: Whose contributions are added up.
+        lanes: The PEs ``(cube, pe)`` that hold shards, the same on every rank; each is in one ring, chain
+            or tree with its like on the other ranks.
+        shape: The machine.
+        limits: Sizes of pieces and windows.
+        tag: What directions of this group begin with, so that groups can use a PE at once.
+        options: The algorithm's settings in ``ccl.yaml``.
+    """
+
+    collective: str
+    tensors: tuple[Tensor, ...]
+    op: str
+    rank: int
+    root: int
+    sips: tuple[int, ...]
+    over: Over
+    lanes: tuple[tuple[int, int], ...]
+    shape: MachineShape
+    limits: Limits
+    tag: str
+    options: dict[str, Any]
+
+    @property
+    def size(self) -> int:
+        """Number of ranks in the group."""
+        return len(self.sips)
+
+    @cached_property
+    def members(self) -> list[list[Location]]:
+        """For each lane the PE of every rank, in the order of ranks."""
+        return [[(sip, cube, pe) for sip in self.sips] for cube, pe in self.lanes]
+
+    def named(self, neighbours: Neighbours) -> Neighbours:
+        """``neighbours`` with directions of this group's own."""
+        if not self.tag:
+            return neighbours
+        return {
+            location: {self.tag + direction: peer for direction, peer in directions.items()}
+            for location, directions in neighbours.items()
+        }
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """How one collective is carried out.
+
+    Attributes:
+        collective: One of :data:`COLLECTIVES`.
+        kernel: Run on every PE of the rank that holds a shard: ``kernel(*arguments, *tensors, tl)``.
+        neighbours: The queues that the group's PEs need, of all its ranks: the same for each rank.
+        arguments: The kernel's first arguments on the calling rank.
+        over: The contributions that it can add up.
+        patterns: The patterns between SIPs that it serves: ``ring_1d``, ``torus_2d``, ``torus_3d`` and
+            ``mesh_2d_no_wrap``.
+        refuses: Why it cannot serve a call, or None; asked before anything is sent.
+    """
+
+    collective: str
+    kernel: Callable[..., None]
+    neighbours: Callable[[Call], Neighbours]
+    arguments: Callable[[Call], tuple[Any, ...]]
+    over: tuple[Over, ...] = ("ranks",)
+    patterns: tuple[str, ...] = ("ring_1d", "torus_2d", "torus_3d", "mesh_2d_no_wrap")
+    refuses: Callable[[Call], str | None] = lambda call: None
+
+    def refusal(self, call: Call) -> str | None:
+        """Why this algorithm cannot serve ``call``, or None."""
+        if call.over not in self.over:
+            return f"it sums over {' and '.join(self.over)}, not over {call.over}"
+        if call.size > 1 and call.shape.inter_sip not in self.patterns:
+            return f"it serves {', '.join(self.patterns)} between SIPs, not {call.shape.inter_sip}"
+        return self.refuses(call)
+
+
+def find(name: str) -> Sequence[Algorithm]:
+    """The algorithms of the module ``name``: a shipped one, ``file.py``, or a dotted module.
+
+    Raises:
+        ConfigError: There is no such module, or it has no ``ALGORITHMS``.
+    """
+    module = _module(name)
+    found = getattr(module, "ALGORITHMS", None)
+    if not isinstance(found, tuple | list) or not all(isinstance(one, Algorithm) for one in found):
+        raise ConfigError(f"algorithm '{name}': its module has no ALGORITHMS, a tuple of Algorithm; add it")
+    return found
+
+
+def shipped() -> list[str]:
+    """The names of the algorithms that come with KernBench."""
+    folder = Path(__file__).parent / "algorithms"
+    return sorted(path.stem for path in folder.glob("*.py") if not path.stem.startswith("_"))
+
+
+def _module(name: str) -> ModuleType:
+    if name.endswith(".py"):
+        return _file(name)
+    target = name if "." in name else f"{_SHIPPED}.{name}"
+    check(target, "algorithm")
+    try:
+        return importlib.import_module(target)
+    except ModuleNotFoundError as error:
+        if error.name is None or not (target == error.name or target.startswith(f"{error.name}.")):
+            raise
+        known = shipped()
+        raise ConfigError(
+            f"algorithm '{name}' does not exist{suggestion(name, known)}; use one of {', '.join(known)}, "
+            "a Python file or an importable module"
+        ) from None
+
+
+def _file(name: str) -> ModuleType:
+    path = Path(name).expanduser()
+    if not path.is_file():
+        raise ConfigError(f"algorithm '{name}': there is no such file; give the path of a Python file")
+    check(name, "algorithm file")
+    spec = importlib.util.spec_from_file_location(f"kernbench_algorithm_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -1,3 +1,0 @@
-"""Commands, operations and requests: asked for by kernels and hosts, carried out by components."""
-
-import kernbench.compiled  # noqa: F401  (it says which of these modules are found compiled)

@@ -1,1 +1,0 @@
-"""Output for people and for other tools: diagrams, figures, exports."""

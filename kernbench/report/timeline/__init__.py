@@ -1,8 +1,0 @@
-"""The timeline of a run: which engine did what, when, and what stood before it; in text, SVG or PNG."""
-
-from __future__ import annotations
-
-from kernbench.report.timeline.line import TimeLine
-from kernbench.report.timeline.rows import Wanted, time_line
-
-__all__ = ["TimeLine", "Wanted", "time_line"]

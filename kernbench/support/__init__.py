@@ -1,0 +1,1 @@
+"""Helpers that every room may use; they know nothing of machines."""

@@ -1,0 +1,61 @@
+"""Packages by the names that they had until 0.1: files of users that import them run unchanged."""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from collections.abc import Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+NOW = {
+    "address": "hardware.address",
+    "arbiters": "engine.arbiters",
+    "benches": "workloads.benches",
+    "collectives": "host.collectives",
+    "compiled": "support.compiled",
+    "components": "engine.components",
+    "evaluations": "api.evaluations",
+    "kernels": "language",
+    "kinds": "hardware.kinds",
+    "machine": "engine.machine",
+    "models": "workloads.models",
+    "probes": "workloads.probes",
+    "program": "engine.program",
+    "routing": "hardware.routing",
+    "runtime": "host",
+    "sim": "engine.core",
+    "sweeps": "api.sweeps",
+    "topology": "hardware.topology",
+}
+"""Package of ``kernbench`` -> what it is now."""
+
+
+class FormerNames(MetaPathFinder, Loader):
+    """Finds a module by a former name and gives the one that it is now, with a ``DeprecationWarning``."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """See :class:`importlib.abc.MetaPathFinder`."""
+        first, _, rest = name.partition(".")
+        package, dot, rest = rest.partition(".")
+        if first != "kernbench" or package not in NOW:
+            return None
+        now = f"kernbench.{NOW[package]}{dot}{rest}"
+        return ModuleSpec(name, self, loader_state=now)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """The module by its present name."""
+        now = spec.loader_state
+        warnings.warn(f"'{spec.name}' is '{now}' now", DeprecationWarning, stacklevel=2)
+        module = importlib.import_module(now)
+        spec.loader_state = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Nothing: it ran under its present name, and keeps the spec of it."""
+        former = module.__spec__
+        assert former is not None
+        module.__spec__ = former.loader_state

@@ -1,0 +1,1 @@
+"""What is run: benches, models, traffic and probes."""

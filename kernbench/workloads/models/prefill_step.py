@@ -1,0 +1,132 @@
+"""A prefill on one package: its tensors, and the launches of a layer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kernbench.workloads.models import attention, prefill
+from kernbench.workloads.models.layout import BY_ROWS, Array, Share, Strips, filled, strip_width
+from kernbench.workloads.models.products import Products, widest
+
+if TYPE_CHECKING:
+    from kernbench.host import Context, Tensor
+    from kernbench.workloads.models.config import Model
+
+BLOCK_M, BLOCK_N = 64, 256
+"""Tokens, and keys, of attention in TCM at once."""
+
+
+class PrefillStep:
+    """The tokens of one sequence pass layer after layer on the calling rank's package.
+
+    Args:
+        torch: The run.
+        share: What this package has of the model.
+        model: Its norms, rotary embedding and biases.
+        tokens: How many.
+        reduce: Adds a tensor up over the packages; None where there is one.
+    """
+
+    def __init__(
+        self,
+        torch: Context,
+        share: Share,
+        model: Model,
+        tokens: int,
+        reduce: Callable[[Tensor], object] | None = None,
+    ) -> None:
+        self._torch, self.share, self.tokens, self._reduce = torch, share, tokens, reduce
+        self.rope, self._bias = model.rope, model.bias
+        s = share
+        q, kv = s.heads * s.head_dim, s.kv_heads * s.head_dim
+
+        def strips(columns: int, width: int) -> Strips:
+            return Strips.of_tokens(tokens, columns, width, s.cubes, s.pes)
+
+        head = strip_width(q + 2 * kv, s.cubes, s.pes, s.head_dim)
+        self.hidden = strips(s.hidden, widest(s.hidden, s.cubes, s.pes))
+        self.qkv, self.q = strips(q + 2 * kv, head), strips(q, head)
+        ffn = widest(s.ffn, s.cubes, s.pes)
+        self.ffn = strips(s.ffn, ffn)
+        self.x = self._tensor("x", self.hidden)
+        # Padding rows are not computed, but are added up over packages.
+        whole = torch.empty if self.hidden.full else torch.zeros
+        self.y = whole(*self.hidden.shape, dp=BY_ROWS, name="y")
+        rows = self.hidden.shape[0]
+        self.squares = torch.empty(rows, 1, dtype="f32", dp=BY_ROWS, name="squares")
+        self.of_qkv, self.attended = self._tensor("qkv", self.qkv), self._tensor("attended", self.q)
+        kept = s.cubes * attention.kept(s.heads, s.kv_heads, s.cubes) * self.qkv.groups * self.qkv.rows
+        self.cached = torch.empty(2 * kept, s.head_dim, dp=BY_ROWS, name="cached")
+        self.f = self._tensor("f", self.ffn)
+        users = [(self.hidden, 1), (self.qkv, 1), (self.ffn, 2)]
+        self._project = Products(torch, s.cubes, users, model.eps).launch
+
+    def _tensor(self, name: str, strips: Strips) -> Tensor:
+        return self._torch.empty(*strips.shape, dp=BY_ROWS, name=name)
+
+    def laid(self, x: Array) -> Array:
+        """Vectors of the tokens, (tokens, hidden), as ``x`` keeps them."""
+        return self.hidden.laid(x)
+
+    def start(self, x: Array | None = None) -> None:
+        """The tokens' vectors, (tokens, hidden), before the first layer."""
+        if x is not None:
+            self.x.write(self.laid(x))
+        self._add(None)
+
+    def layer(
+        self, number: int, weights: Mapping[str, Array] | None = None, cache: Array | None = None
+    ) -> Mapping[str, Tensor]:
+        """Make a layer's weights, with values where they are given: this package's share of each.
+
+        The tokens are the first ones: a ``cache`` is not looked at.
+        """
+        depths = {
+            "qkv": (self.qkv, self.hidden, ("q", "k", "v")),
+            "o": (self.hidden, self.q, ("o",)),
+            "gate": (self.ffn, self.hidden, ("gate",)),
+            "up": (self.ffn, self.hidden, ("up",)),
+            "down": (self.hidden, self.ffn, ("down",)),
+        }
+        placed = {}
+        for name, (made, given, parts) in depths.items():
+            shape, packed = made.weights(given.columns, self.share.cubes), None
+            if weights is not None:
+                whole = np.concatenate([weights[part] for part in parts], axis=1)
+                packed = made.packed(whole, self.share.cubes)
+            placed[name] = filled(self._torch, f"w_{name}{number}", shape, BY_ROWS, packed)
+        if self._bias:
+            shape, bias = (self.qkv.count, self.qkv.width), None
+            if weights is not None:
+                bias = np.concatenate([weights[f"{part}_bias"] for part in ("q", "k", "v")]).reshape(shape)
+            placed["bias"] = filled(self._torch, f"b_qkv{number}", shape, BY_ROWS, bias)
+        return placed
+
+    def run(self, w: Mapping[str, Tensor]) -> None:
+        """The launches of one layer; ``x`` is what it makes of ``x``."""
+        torch, s = self._torch, self.share
+        self._project(
+            "qkv", self.x, self.hidden, w["qkv"], self.of_qkv, self.qkv, self.squares, bias=w.get("bias")
+        )
+        blocks = min(BLOCK_M, self.q.rows), math.gcd(BLOCK_N, self.q.rows)
+        given = self.of_qkv, self.qkv, self.cached, s.heads, s.kv_heads
+        torch.launch("keys", attention.keys, *given, blocks[1], self.rope)
+        torch.launch("attend", attention.attend, *given, self.attended, self.q, *blocks, self.rope)
+        self._project("o", self.attended, self.q, w["o"], self.y, self.hidden)
+        self._sum()
+        self._project("gate-up", self.x, self.hidden, w["up"], self.f, self.ffn, self.squares, w["gate"])
+        self._project("down", self.f, self.ffn, w["down"], self.y, self.hidden)
+        self._sum()
+
+    def _sum(self) -> None:
+        if self._reduce is not None:
+            self._reduce(self.y)
+        self._add(self.y)
+
+    def _add(self, y: Tensor | None) -> None:
+        at_once = max(1, self._torch.scratch_bytes // (32 * self.hidden.width))
+        self._torch.launch("add", prefill.add, self.x, y, self.squares, at_once)

@@ -1,0 +1,194 @@
+"""A decode step on one package: its tensors, and the launches of a layer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kernbench.workloads.models import decode
+from kernbench.workloads.models.layout import (
+    BY_COLUMNS,
+    BY_ROWS,
+    IN_EACH_CUBE,
+    Array,
+    Dealt,
+    Keys,
+    Share,
+    blocks,
+    filled,
+    padded,
+    tile_bytes,
+)
+
+if TYPE_CHECKING:
+    from kernbench.host import Context, Tensor
+    from kernbench.workloads.models.config import Model
+
+BLOCK = 256
+"""Keys in TCM at once."""
+
+
+def buffer_bytes(torch: Context) -> int:
+    """Bytes of buffers for tiles of composites, on the PE that has fewest."""
+    return min(int(node.properties["scheduler_reserved_bytes"]) for node in torch.graph.nodes("PeTcm"))
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """The weights of a layer and its cache, as they lie on one package."""
+
+    weights: Mapping[str, Tensor]
+    keys: Tensor
+    values: Tensor
+    biases: tuple[Tensor, ...] = ()
+
+
+class DecodeStep:
+    """One token of each of ``batch`` sequences passes layer after layer on the calling rank's package.
+
+    Args:
+        torch: The run.
+        share: What this package has of the model.
+        model: Its norms, rotary embedding and biases.
+        batch: Sequences.
+        kv: Keys of each, the new token's among them.
+        reduce: Adds a tensor up over the packages; None where there is one.
+    """
+
+    def __init__(
+        self,
+        torch: Context,
+        share: Share,
+        model: Model,
+        batch: int,
+        kv: int,
+        reduce: Callable[[Tensor], object] | None = None,
+    ) -> None:
+        self._torch, self.share, self.m, self.eps, self._reduce = torch, share, batch, model.eps, reduce
+        self.rope, self._bias = model.rope, model.bias
+        self.keys = Keys(batch * share.kv_heads, kv, share.workers)
+        s, m = share, batch
+        self._room = torch.scratch_bytes // 4
+        widths = (s.of_q.width, s.of_kv.width, s.of_hidden.width, s.of_ffn.width)
+        tile = max(tile_bytes(width, s.hidden, m) for width in widths)
+        self._block = 0 if tile <= buffer_bytes(torch) else self._room
+
+        def by_columns(name: str, of: Dealt, dtype: str = "f16") -> Tensor:
+            return torch.empty(m, of.width * s.workers, dtype=dtype, dp=BY_COLUMNS, name=name)
+
+        def in_each_cube(name: str, of: Dealt) -> Tensor:
+            return torch.empty(m * s.workers, of.width, dp=IN_EACH_CUBE, name=name)
+
+        def partial(name: str, width: int) -> Tensor | None:
+            if self.keys.parts == 1:
+                return None
+            return torch.empty(s.workers, width, dtype="f32", dp=BY_ROWS, name=name)
+
+        self.x = in_each_cube("x", s.of_hidden)
+        self.squares = torch.empty(s.pes, m, dtype="f32", dp=IN_EACH_CUBE, name="squares")
+        self.q, self.k, self.v = (
+            by_columns(name, of, "f32") for name, of in (("q", s.of_q), ("k", s.of_kv), ("v", s.of_kv))
+        )
+        self.attended, self.all_attended = (
+            by_columns("attended", s.of_q),
+            in_each_cube("all_attended", s.of_q),
+        )
+        self.partial = [partial("sums", s.span), partial("highest", s.group), partial("totals", s.group)]
+        self.y, self.sums = by_columns("y", s.of_hidden), by_columns("partial_y", s.of_hidden, "f32")
+        self.gate, self.up = by_columns("gate", s.of_ffn, "f32"), by_columns("up", s.of_ffn, "f32")
+        self.f, self.all_f = by_columns("f", s.of_ffn), in_each_cube("all_f", s.of_ffn)
+
+    def laid(self, x: Array) -> Array:
+        """Vectors of the tokens, (batch, hidden), as ``x`` keeps them."""
+        return blocks(x, self.share.of_hidden.width, self.share.workers)
+
+    def start(self, x: Array | None = None) -> None:
+        """The tokens' vectors, (batch, hidden), before the first layer."""
+        if x is not None:
+            self.x.write(self.laid(x))
+        self._add(None)
+
+    def layer(
+        self, number: int, weights: Mapping[str, Array] | None = None, cache: Array | None = None
+    ) -> Layer:
+        """Make a layer's tensors, with values where they are given: this package's share of each."""
+        torch, s = self._torch, self.share
+        rows = {"o": s.of_q, "down": s.of_ffn}
+        columns = {"q": s.of_q, "k": s.of_kv, "v": s.of_kv, "gate": s.of_ffn, "up": s.of_ffn}
+        placed = {}
+        for name in ("q", "k", "v", "o", "gate", "up", "down"):
+            shape = tuple(s.workers * of.get(name, s.of_hidden).width for of in (rows, columns))
+            given = None if weights is None else padded(weights[name], *shape)
+            placed[name] = filled(torch, f"w_{name}{number}", shape, BY_COLUMNS, given)
+        both = []
+        order = self.keys.rows()
+        for i, name in enumerate(("keys", "values")):
+            values = None
+            if cache is not None:
+                whole = cache[i].transpose(1, 0, 2, 3).reshape(-1, s.head_dim)
+                values = np.where(order[:, None] >= 0, whole[order], 0).astype(whole.dtype)
+            both.append(filled(torch, f"{name}{number}", (len(order), s.head_dim), BY_ROWS, values))
+        biases = []
+        for name in ("q", "k", "v") if self._bias else ():
+            row = (1, s.workers * columns[name].width)
+            given = None if weights is None else padded(weights[f"{name}_bias"][None], *row)
+            biases.append(filled(torch, f"b_{name}{number}", row, BY_COLUMNS, given))
+        return Layer(placed, both[0], both[1], tuple(biases))
+
+    def run(self, layer: Layer) -> None:
+        """The launches of one layer; ``x`` is what it makes of ``x``."""
+        torch, s, w, keys = self._torch, self.share, layer.weights, self.keys
+        normed = (self.squares, s.hidden)
+        qkv = (self.q, self.k, self.v)
+        pairs = zip((w["q"], w["k"], w["v"]), qkv, strict=True)
+        self._project("qkv", self.x, s.of_hidden, normed, *pairs, biases=layer.biases)
+        split = (s.group, keys.units, keys.parts)
+        results = (self.attended, *self.partial)
+        sizes = (self.m, *split, keys.keys, keys.chunk, keys.units_each, BLOCK, self.rope)
+        torch.launch("attend", decode.attend, *qkv, layer.keys, layer.values, *results, *sizes)
+        if keys.parts > 1:
+            room = torch.scratch_bytes - 16 * s.span  # beside the results
+            at_once = max(1, room * 3 // (32 * s.span))  # of sums, and of these times their weights
+            torch.launch("combine", decode.combine, *self.partial, self.attended, self.m, *split, at_once)
+        self._output("o", self.attended, self.all_attended, s.of_q, w["o"])
+        self._project("gate-up", self.x, s.of_hidden, normed, (w["gate"], self.gate), (w["up"], self.up))
+        rows = max(1, self._torch.scratch_bytes // (32 * s.of_ffn.width))
+        torch.launch("silu", decode.gated, self.gate, self.up, self.f, rows)
+        self._output("down", self.f, self.all_f, s.of_ffn, w["down"])
+
+    def _at_once(self, of: Dealt) -> int:
+        """Blocks of an activation for which there is room in TCM."""
+        return max(1, self._room // (self.m * of.width * 2))
+
+    def _output(self, name: str, x: Tensor, copy: Tensor, of: Dealt, w: Tensor) -> None:
+        """Product with a weight whose rows are shared out, added up over packages and to the residual."""
+        if self.share.cubes > 1:
+            self._torch.launch(f"{name}-in", decode.spread, x, copy, self.m, of.count, self._at_once(of))
+            x = copy
+        self._project(name, x, of, None, (w, self.y))
+        if self._reduce is not None:
+            self._reduce(self.y)
+        self._add(self.y)
+
+    def _add(self, y: Tensor | None) -> None:
+        at_once = max(1, self._at_once(self.share.of_hidden) // 4)
+        self._torch.launch("add", decode.add, self.x, y, self.squares, self.m, at_once)
+
+    def _project(
+        self,
+        name: str,
+        x: Tensor,
+        of: Dealt,
+        normed: tuple[Tensor, int] | None,
+        *pairs: tuple[Tensor, Tensor],
+        biases: tuple[Tensor, ...] = (),
+    ) -> None:
+        squares, size = normed or (None, 1)
+        sums = self.sums if pairs[0][1] is self.y else None
+        flat: list[Tensor | None] = [tensor for pair in pairs for tensor in pair]
+        flat += [None] * (6 - len(flat)) + [*biases] + [None] * (3 - len(biases))
+        sizes = (self.m, self._at_once(of), self._block, size, self.eps)
+        self._torch.launch(name, decode.project, x, of.width, of.count, squares, *sizes, sums, *flat)

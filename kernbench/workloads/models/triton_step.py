@@ -1,0 +1,198 @@
+"""A decode step or a prefill on one package by kernels of Triton: its tensors, and a layer's launches."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kernbench.errors import UsageError
+from kernbench.workloads.models import triton_kernels as kernels
+from kernbench.workloads.models.layout import BY_ROWS, Array, Share
+from kernbench.workloads.models.tiles import WIDTH, Tiles, height, power, shared, warps
+
+if TYPE_CHECKING:
+    from kernbench.host import Context, Tensor
+    from kernbench.workloads.models.config import Model
+
+BLOCK = 1024
+"""Elements of a block of a sum."""
+Constants = dict[str, Any]
+"""Arguments of a kernel by name."""
+
+
+class TritonStep:
+    """As :class:`kernbench.workloads.models.step.DecodeStep` with ``kv`` keys, else as ``PrefillStep``."""
+
+    def __init__(
+        self,
+        torch: Context,
+        share: Share,
+        model: Model,
+        tokens: int,
+        kv: int,
+        reduce: Callable[[Tensor], object] | None = None,
+    ) -> None:
+        s = self.share = share
+        if s.head_dim & (s.head_dim - 1):
+            raise UsageError(
+                "bench 'llama-decoder': kernels=triton takes heads as wide as a power of two, "
+                f"not {s.head_dim}"
+            )
+        self._torch, self.tokens, self._reduce = torch, tokens, reduce
+        self.eps, self._bias = model.eps, model.bias
+        self._decode, self._keys = bool(kv), kv or tokens
+        self._slope = -2 * math.log2(model.rope) / s.head_dim
+        self._width = (s.heads + 2 * s.kv_heads) * s.head_dim
+
+        def made(name: str, columns: int, dtype: str = "f16") -> Tensor:
+            return torch.empty(*_spread(tokens, columns), dtype=dtype, dp=BY_ROWS, name=name)
+
+        self.x, self.y, self.normed = (made(name, s.hidden) for name in ("x", "y", "normed"))
+        self.qkv, self.attended = made("qkv", self._width), made("attended", s.heads * s.head_dim)
+        self.f = made("f", s.ffn)
+        self._splits, self._part = 1, self._keys
+        if self._decode:
+            self._splits, self._part = shared(tokens * s.kv_heads, self._keys, WIDTH, s.workers)
+        products = (self._width, s.hidden), (s.hidden, s.heads * s.head_dim), (s.hidden, s.ffn)
+        parts = [(self._tiles(*one).grid[2], one[0]) for one in products]
+        parts.append((self._splits, s.heads * s.head_dim))
+        wide = max(count * columns if count > 1 else 1 for count, columns in parts)
+        self.parts = made("parts", wide, "f32")
+        self.sums = made("sums", s.heads * self._splits, "f32")
+
+    def laid(self, x: Array) -> Array:
+        """Vectors of the tokens as ``x`` keeps them."""
+        return x.reshape(_spread(*x.shape))
+
+    def start(self, x: Array | None = None) -> None:
+        """The tokens' vectors, (tokens, hidden), before the first layer."""
+        if x is not None:
+            self.x.write(self.laid(x))
+
+    def layer(
+        self, number: int, weights: Mapping[str, Array] | None = None, cache: Array | None = None
+    ) -> Mapping[str, Tensor]:
+        """Make a layer's tensors, with values where they are given: this package's share of each."""
+        s, torch = self.share, self._torch
+        shapes = {"qkv": (s.hidden, self._width), "o": (s.heads * s.head_dim, s.hidden)}
+        shapes |= {"gate": (s.hidden, s.ffn), "up": (s.hidden, s.ffn), "down": (s.ffn, s.hidden)}
+        shapes["bias"] = _spread(1, self._width)
+        placed = {}
+        for name, shape in shapes.items():
+            called = f"w_{name}{number}"
+            if weights is None or (name == "bias" and not self._bias):
+                placed[name] = torch.empty(*shape, dp=BY_ROWS, name=called)
+                continue
+            parts = {"qkv": ("q", "k", "v"), "bias": ("q_bias", "k_bias", "v_bias")}.get(name, (name,))
+            values = np.concatenate([weights[part] for part in parts], axis=-1).reshape(shape)
+            placed[name] = torch.from_numpy(values, dp=BY_ROWS, name=called)
+        sequences = self.tokens if self._decode else 1
+        shape = (sequences * s.kv_heads * self._keys, s.head_dim)
+        for i, name in enumerate(("keys", "values")):
+            if cache is None or not self._decode:
+                placed[name] = torch.empty(*shape, dp=BY_ROWS, name=f"{name}{number}")
+            else:
+                placed[name] = torch.from_numpy(cache[i].reshape(shape), dp=BY_ROWS, name=f"{name}{number}")
+        return placed
+
+    def run(self, w: Mapping[str, Tensor]) -> None:
+        """The launches of one layer; ``x`` is what it makes of ``x``."""
+        for part in self.steps(w).values():
+            part()
+
+    def steps(self, w: Mapping[str, Tensor]) -> dict[str, Callable[[], object]]:
+        """The parts of a layer, in order, by name."""
+        return {
+            "rmsnorm": lambda: self._norm(self.x),
+            "qkv": lambda: self._linear("qkv", self.normed, w["qkv"], self.qkv, w["bias"], biased=self._bias),
+            "keys": lambda: self._place(w["keys"], w["values"]),
+            "attention": lambda: self._attend(w["keys"], w["values"]),
+            "o": lambda: self._linear("o", self.attended, w["o"], self.y, w["bias"]),
+            "o reduced": self._reduced,
+            "rmsnorm of the sum": lambda: self._norm(self.y),
+            "gate_up": lambda: self._gated(w["gate"], w["up"]),
+            "down": lambda: self._linear("down", self.f, w["down"], self.y, w["bias"]),
+            "down reduced": self._reduced,
+            "sum": self._add,
+        }
+
+    def _place(self, *caches: Tensor) -> None:
+        s = self.share
+        grid = (self.tokens, s.heads + 2 * s.kv_heads)
+        given = self.qkv, *caches, self._keys, self._keys - 1, self._slope
+        self._launch("keys", kernels.place[grid], *given, HALF=s.head_dim // 2, **self._heads())
+
+    def _attend(self, *caches: Tensor) -> None:
+        s, splits = self.share, self._splits
+        if self._decode:
+            rows = max(16, power(s.group))
+            grid = (splits, self.tokens * s.kv_heads)
+        else:
+            rows = height(self.tokens, s.heads, s.workers)
+            grid = (-(-self.tokens // rows), s.heads)
+        both: Constants = {"SPLITS": splits, "D": s.head_dim}
+        out = self.parts if splits > 1 else self.attended
+        given = self.qkv, *caches, out, self.sums, self._keys, self._part, s.head_dim**-0.5
+        blocks: Constants = {"BM": rows, "BN": WIDTH, "num_warps": warps(rows)}
+        self._launch("attend", kernels.attend[grid], *given, **self._heads(), **both, **blocks)
+        if splits > 1:
+            merge = kernels.merge[(self.tokens * s.heads,)]
+            self._launch("merge", merge, self.parts, self.sums, self.attended, **both, WIDE=power(splits))
+
+    def _gated(self, gate: Tensor, up: Tensor) -> None:
+        k, n = up.shape
+        tiles = self._tiles(n, k)
+        given = self.normed, gate, up, self.f, self.tokens, n, k
+        self._launch("gate-up", kernels.gated[tiles.grid[:2]], *given, **tiles.blocks)
+
+    def _reduced(self) -> None:
+        if self._reduce is not None:
+            self._reduce(self.y)
+
+    def _add(self) -> None:
+        size = self.tokens * self.share.hidden
+        self._launch("add", kernels.add[(-(-size // BLOCK),)], self.x, self.y, size, BLOCK=BLOCK)
+
+    def _tiles(self, n: int, k: int) -> Tiles:
+        return Tiles.of(self.tokens, n, k, self.share.workers)
+
+    def _heads(self) -> Constants:
+        return {"HEADS": self.share.heads, "KV": self.share.kv_heads, "DECODE": self._decode}
+
+    def _norm(self, y: Tensor) -> None:
+        """Of x; ``y`` is added before unless it is x itself."""
+        hidden = self.share.hidden
+        given = self.x, y, self.normed, hidden, self.eps
+        self._launch("norm", kernels.norm[(self.tokens,)], *given, ADD=y is not self.x, BLOCK=power(hidden))
+
+    def _linear(
+        self, name: str, x: Tensor, w: Tensor, out: Tensor, bias: Tensor, biased: bool = False
+    ) -> None:
+        k, n = w.shape
+        tiles = self._tiles(n, k)
+        splits = tiles.grid[2]
+        to = self.parts if splits > 1 else out
+        given = x, w, bias, to, self.tokens, n, k, tiles.part
+        whole = biased and splits == 1
+        self._launch(name, kernels.linear[tiles.grid], *given, BIAS=whole, **tiles.blocks)
+        if splits > 1:
+            size, wide = self.tokens * n, power(splits)
+            block = max(1, BLOCK // wide)
+            options: Constants = {"SPLITS": splits, "BIAS": biased, "WIDE": wide, "BLOCK": block}
+            total = kernels.total[(-(-size // block),)]
+            self._launch(f"{name}-sum", total, self.parts, bias, out, size, n, **options)
+
+    def _launch(self, name: str, kernel: Any, *args: object, **constants: Any) -> None:
+        """Launches follow each other as in a stream of a GPU: a grid may run on some of the PEs alone."""
+        self._torch.launch(name, kernel, *args, **constants)
+        if self.share.workers > 1:
+            self._torch.wait_all()
+
+
+def _spread(rows: int, columns: int) -> tuple[int, int]:
+    """A shape of as many elements in the same order, whose rows are dealt to all PEs."""
+    width = math.gcd(columns, WIDTH)
+    return rows * columns // width, width
