@@ -16,14 +16,14 @@ from typing import Any
 
 from kernbench import notebook as notebook
 from kernbench.support.former_names import FormerNames
-from kernbench.support.lazy_names import Later
+from kernbench.support.lazy_names import LazyNames
 from kernbench.version import __version__ as __version__
 
 _TRITON = dict.fromkeys(
     ("jit", "Config", "heuristics", "cdiv", "next_power_of_2", "testing"),
     "kernels of Triton are for 'import kernbench.triton as triton'; others are plain functions",
 )
-_later = Later(__name__, __file__)
+_later = LazyNames(__name__, __file__)
 __dir__ = _later.names
 sys.meta_path.insert(0, FormerNames())  # first, for folders that a checkout's compiled modules leave behind
 

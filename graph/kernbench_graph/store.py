@@ -31,7 +31,7 @@ QUERY_TIMEOUT_S = 60.0
 _log = logging.getLogger(__name__)
 
 
-class Asked(NamedTuple):
+class GraphQuery(NamedTuple):
     """A query; see :meth:`GraphStore.query`."""
 
     cypher: str
@@ -251,7 +251,7 @@ class GraphStore(ABC):
             QueryCancelledError: it was cancelled, through :attr:`queries` or because its asker has gone away.
             RunNotFoundError: there is no such run.
         """
-        asked = Asked(cypher, params or {}, run, timeout_s, engine, proved)
+        asked = GraphQuery(cypher, params or {}, run, timeout_s, engine, proved)
 
         def answer() -> Result:
             found = self._answer(asked)
@@ -261,7 +261,7 @@ class GraphStore(ABC):
         return self.queries.ask(cypher, run, timeout_s, answer)
 
     @abstractmethod
-    def _answer(self, asked: Asked) -> Result:
+    def _answer(self, asked: GraphQuery) -> Result:
         """The answer to a query, in a thread of its own (:mod:`kernbench_graph.running`)."""
 
     def close(self) -> None:

@@ -34,7 +34,7 @@ Machine = Callable[[], TopologyRecord]
 """Gives the topology of a run, which few analyses look at."""
 
 
-def worked_out(run: RunRecord, table: str, machine: Machine) -> Mapping[str, pa.Table]:
+def derived_tables(run: RunRecord, table: str, machine: Machine) -> Mapping[str, pa.Table]:
     """The table of that name, worked out from the run, and those that come with it."""
     for tables, place in (ANALYSES | ON_MACHINES).items():
         if table in tables:
@@ -47,7 +47,7 @@ def worked_out(run: RunRecord, table: str, machine: Machine) -> Mapping[str, pa.
     raise KeyError(table)
 
 
-def with_worked_out(
+def with_derived_tables(
     run: RunRecord, names: Collection[str], kept: Mapping[str, pa.Table], machine: Machine
 ) -> dict[str, pa.Table]:
     """The tables of a run, and those worked out that ``names`` of labels and types need; all for none.
@@ -60,5 +60,5 @@ def with_worked_out(
     found |= {table.name: kept[table.name] for table in SCHEMA.tables if table.added}
     for tables in ANALYSES | ON_MACHINES:
         if not names or needed & {*tables}:
-            found |= worked_out(run, tables[0], machine)
+            found |= derived_tables(run, tables[0], machine)
     return found

@@ -2,7 +2,7 @@
 
 A question names its analysis in ``works_out``. One more analysis is one function in the module of its topic,
 which gives the names of the answers that some parameters need, each with what works it out; its tables in
-:mod:`kernbench_graph.schema_added`; and one line in :data:`SOUGHT`.
+:mod:`kernbench_graph.schema_added`; and one line in :data:`ON_DEMAND`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from kernbench.analysis.run_view import AskedRun
+from kernbench.analysis.run_view import RunView
 from kernbench.support.pgraph import GraphStore, QueryError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Answers = Mapping[str, Callable[[], Mapping[str, "pa.Table"]]]
 """The names under which answers are kept with a run, and what makes the rows of each."""
-SOUGHT = {
+ON_DEMAND = {
     "route": "routes.route_answers.route",
     "two routes": "routes.route_answers.two_routes",
     "distances": "routes.route_answers.distances",
@@ -34,14 +34,14 @@ SOUGHT = {
 """Analysis -> the module of this package, and the function in it, that says what answers it needs."""
 
 
-def seek(store: GraphStore, run: str, analysis: str, params: Mapping[str, Any]) -> None:
+def add_answers(store: GraphStore, run: str, analysis: str, params: Mapping[str, Any]) -> None:
     """See to it that the graph of a run has what an analysis finds for ``params``."""
-    if analysis not in SOUGHT:
-        known = ", ".join(SOUGHT)
+    if analysis not in ON_DEMAND:
+        known = ", ".join(ON_DEMAND)
         raise QueryError(f"works_out: there is no analysis '{analysis}'; there are {known}")
-    module, _, name = SOUGHT[analysis].rpartition(".")
+    module, _, name = ON_DEMAND[analysis].rpartition(".")
     wanted: Answers = getattr(import_module(f"kernbench.analysis.{module}"), name)(
-        AskedRun(store, run), params
+        RunView(store, run), params
     )
     there = store.added(run)
     for answer, work_out in wanted.items():

@@ -13,7 +13,7 @@ from typing import Any
 
 from kernbench.analysis.path.path_steps import CAUSES
 from kernbench.analysis.routes.routing import SHORT_NAMES
-from kernbench.analysis.run_view import AskedRun
+from kernbench.analysis.run_view import RunView
 from kernbench.analysis.windows.chosen_window import ALL, RUN, SETUP
 from kernbench.analysis.windows.time_window import select
 from kernbench.errors import UsageError
@@ -126,7 +126,7 @@ def fitting(run: RunRecord, question: Question, params: Mapping[str, Any]) -> di
     return found
 
 
-class _Known(AskedRun):
+class _Known(RunView):
     """The names that exist in a run and its topology, looked up when they are needed."""
 
     def has_name(self, refers: str, name: object) -> bool:

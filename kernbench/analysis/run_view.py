@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kernbench.support.pgraph import GraphStore, RunRecord, TopologyRecord
 
 
-class AskedRun:
+class RunView:
     """One run in a store; ``run`` is its id."""
 
     def __init__(self, store: GraphStore, run: str) -> None:

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from kernbench.analysis.on_demand import Answers
-from kernbench.analysis.run_view import AskedRun
+from kernbench.analysis.run_view import RunView
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def lineage(asked: AskedRun, params: Mapping[str, Any]) -> Answers:
+def lineage(asked: RunView, params: Mapping[str, Any]) -> Answers:
     """All operations behind the value of ``op``, each by the fewest steps that lead there.
 
     No answer where the run has no such operation.

@@ -43,18 +43,18 @@ class OngoingWork:
 
 
 @dataclass(frozen=True, slots=True)
-class Going:
+class ActiveRuns:
     """What is under way, oldest first, and the id of the newest kept run; empty where there is none."""
 
     works: tuple[OngoingWork, ...] = ()
     newest: str = ""
 
 
-def under_way(store: GraphStore) -> Going:
+def under_way(store: GraphStore) -> ActiveRuns:
     """The runs and sweeps that processes of this machine do into ``store`` now."""
     folder = folder_of(store.url)
     if folder is None:
-        return Going()
+        return ActiveRuns()
     found = []
     for one in lasting_folders(folder / UNDER_WAY):
         with suppress(OSError, ValueError, TypeError):  # it has just begun, or just ended
@@ -63,7 +63,7 @@ def under_way(store: GraphStore) -> Going:
         newest = store.resolve("last")
     except RunNotFoundError:
         newest = ""
-    return Going(tuple(sorted(found, key=lambda one: one.started_at)), newest)
+    return ActiveRuns(tuple(sorted(found, key=lambda one: one.started_at)), newest)
 
 
 class UnderWay:

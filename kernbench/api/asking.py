@@ -184,9 +184,9 @@ def expect(questions: Sequence[Question], run: str, store: GraphStore) -> None:
 def _work_out(store: GraphStore, question: Question, run: str | None, params: Mapping[str, Any]) -> None:
     """See to it that the graph has the answers of the analysis that the question rests on."""
     if question.works_out and run is not None:
-        from kernbench.analysis.on_demand import seek
+        from kernbench.analysis.on_demand import add_answers
 
-        seek(store, run, question.works_out, params)
+        add_answers(store, run, question.works_out, params)
 
 
 def _gather(

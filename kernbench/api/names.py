@@ -14,7 +14,7 @@ from kernbench.api import stores
 from kernbench.api.stores import Store
 from kernbench.support.data_files import data_dir, shipped_topologies
 from kernbench.support.input_files import read_text
-from kernbench.support.registered_names import declared, declared_in
+from kernbench.support.registered_names import registered, registered_in
 
 QUERIES_VARIABLE = "KERNBENCH_QUERIES"
 """Names folders with questions of a user's own, separated like those of ``PATH``."""
@@ -26,12 +26,12 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 def bench_names() -> dict[str, tuple[str, ...]]:
     """The names of the parameters of every shipped bench, by its name."""
-    return declared(_PACKAGE / "workloads" / "benches", "bench")
+    return registered(_PACKAGE / "workloads" / "benches", "bench")
 
 
 def evaluation_names() -> list[str]:
     """The names of the shipped evaluations."""
-    return list(declared(data_dir("evaluations"), "evaluation"))
+    return list(registered(data_dir("evaluations"), "evaluation"))
 
 
 def table_names() -> list[str]:
@@ -41,7 +41,7 @@ def table_names() -> list[str]:
 
 def pattern_names() -> list[str]:
     """The names of the built-in patterns of traffic, in the order in which they are listed."""
-    return list(declared_in(_PACKAGE / "workloads" / "probes" / "traffic_patterns.py", "_pattern"))
+    return list(registered_in(_PACKAGE / "workloads" / "probes" / "traffic_patterns.py", "_pattern"))
 
 
 def topology_names() -> list[str]:

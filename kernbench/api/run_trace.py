@@ -179,13 +179,13 @@ class RunTrace(RunFacts):
             UsageError: The run is not kept, or there is no such launch, or no time in the window.
             QueryError: A name is neither a label nor a relationship type.
         """
-        from kernbench.analysis.derived_tables import with_worked_out
+        from kernbench.analysis.derived_tables import with_derived_tables
         from kernbench.analysis.windows.window_tables import tables_within
         from kernbench.support.pgraph import run_graph
 
         topology = self.topology_record()
         kept = self._kept_in().load(self.id).tables
-        tables = with_worked_out(RunRecord(self._properties, self.tables), names, kept, lambda: topology)
+        tables = with_derived_tables(RunRecord(self._properties, self.tables), names, kept, lambda: topology)
         window = self.window(launch, from_ns, to_ns)
         if window.spans != ((0.0, self.sim_ns),):
             tables = tables_within(tables, window)

@@ -40,9 +40,9 @@ def open_store(url: str | os.PathLike[str] | None = None) -> GraphStore:
 
 
 def _worked_out(store: GraphStore, run: RunRecord, table: str) -> Mapping[str, pa.Table]:
-    from kernbench.analysis.derived_tables import worked_out
+    from kernbench.analysis.derived_tables import derived_tables
 
-    return worked_out(run, table, lambda: store.load_topology(str(run.info["topology"])))
+    return derived_tables(run, table, lambda: store.load_topology(str(run.info["topology"])))
 
 
 def as_store(store: Store) -> GraphStore:

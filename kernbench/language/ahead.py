@@ -40,7 +40,7 @@ MOST_AHEAD = 256
 """Commands of a kernel that are under way at most."""
 
 
-class Flight:
+class CommandInFlight:
     """A command under way. It holds its operands and its result: these stay in scratch until it is over."""
 
     __slots__ = ("done", "handles", "knowable", "op", "result")
@@ -82,7 +82,7 @@ class AheadLanguage(Language):
         super().__init__(*given)
         self._send = self._issue_ahead
         self._scratch.wait = lambda: self._wait_for_oldest() or self._wait_for_posted()
-        self._flights: dict[int, Flight] = {}
+        self._flights: dict[int, CommandInFlight] = {}
         self._handles: WeakValueDictionary[int, TensorHandle] = WeakValueDictionary()
         self._touched: list[_Touched] = []
         self._loops: list[_Loop] = []
@@ -139,7 +139,7 @@ class AheadLanguage(Language):
             self._hand_over(command)
             return
         op = command.op
-        flight = Flight(op)
+        flight = CommandInFlight(op)
         after = self._of_operands(flight, isinstance(command, Define))
         if isinstance(command, Load | Store):
             after += self._overlapping(command, flight.done)
@@ -156,7 +156,7 @@ class AheadLanguage(Language):
         flight.done.then(partial(self._landed, flight))
         self._hand_over(Ahead(command, flight.done, tuple(after)))
 
-    def _of_operands(self, flight: Flight, view: bool) -> list[Completion]:
+    def _of_operands(self, flight: CommandInFlight, view: bool) -> list[Completion]:
         """What makes the operands of a command, and is not over."""
         after = []
         for operand in flight.op.inputs:
@@ -230,7 +230,7 @@ class AheadLanguage(Language):
         if flight is not None:
             self._hand_over(Wait([flight.done]))
 
-    def _landed(self, flight: Flight) -> None:
+    def _landed(self, flight: CommandInFlight) -> None:
         """A command is over: its result is known as far as it was moved or is index arithmetic."""
         del self._flights[flight.op.id]
         handle = flight.result

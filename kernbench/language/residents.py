@@ -67,7 +67,7 @@ class Room:
         return (most + max(0, self.stages - 2) * loads) * 5 // 4
 
 
-class _Turn(Cycles):
+class _OthersStart(Cycles):
     """Time for the other PEs to begin as many threads; it takes none."""
 
     dispatched = False
@@ -96,7 +96,7 @@ class Residents:
         if self._begun and self._others:
             self._turned = not self._turned
             if self._turned:
-                return _Turn(0.0)
+                return _OthersStart(0.0)
             self._threads.append(self._others.pop(0))
             self._turn = len(self._threads) - 2
         self._begun = True

@@ -1,7 +1,7 @@
 """Public names that are imported when they are first asked for, so that importing a package costs nothing.
 
 Such names are listed once, as imports in the stub (``.pyi``) beside the module. Type checkers and editors
-read them there, and so does :class:`Later`.
+read them there, and so does :class:`LazyNames`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 
-class Later:
+class LazyNames:
     """The names in the stub of ``module``; its methods are that module's ``__getattr__`` and ``__dir__``."""
 
     def __init__(self, module: str, file: str) -> None:

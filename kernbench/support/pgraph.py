@@ -4,7 +4,7 @@ The engine needs only the model. Stores and questions bring in pyarrow and a Cyp
 here they are imported when first asked for.
 """
 
-from kernbench.support.lazy_names import Later
+from kernbench.support.lazy_names import LazyNames
 
-_later = Later(__name__, __file__)
+_later = LazyNames(__name__, __file__)
 __getattr__, __dir__ = _later.value, _later.names

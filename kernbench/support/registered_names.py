@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 
-def declared(folder: Path, decorator: str) -> dict[str, tuple[str, ...]]:
+def registered(folder: Path, decorator: str) -> dict[str, tuple[str, ...]]:
     """The names that modules in ``folder`` give to ``@decorator(...)``: names of parameters by name, sorted.
 
     Modules whose name starts with an underscore are helpers. A module whose source is not there or cannot
@@ -20,11 +20,11 @@ def declared(folder: Path, decorator: str) -> dict[str, tuple[str, ...]]:
     """
     found: dict[str, tuple[str, ...]] = {}
     for path in folder.glob("[!_]*.py"):
-        found |= declared_in(path, decorator)
+        found |= registered_in(path, decorator)
     return dict(sorted(found.items()))
 
 
-def declared_in(path: Path, decorator: str) -> dict[str, tuple[str, ...]]:
+def registered_in(path: Path, decorator: str) -> dict[str, tuple[str, ...]]:
     """The names that module ``path`` gives to ``@decorator(...)``, in order; see :func:`declared`."""
     found: dict[str, tuple[str, ...]] = {}
     module = _parse(path, f"@{decorator}(")

@@ -19,7 +19,7 @@ from kernbench.support import dtypes
 from kernbench.triton.atomics import AtomicCalls
 from kernbench.triton.operands import MASKS
 from kernbench.triton.pointers import Ptr
-from kernbench.triton.values import INT64, Int, Known, PointerTo, Truth, data_of, dtype
+from kernbench.triton.values import INT64, Int, KnownBlock, PointerTo, Truth, data_of, dtype
 from kernbench.values.semantics import means
 
 Array = np.ndarray[Any, Any]
@@ -29,12 +29,12 @@ class BlockCalls(AtomicCalls):
     """arange, zeros, full, cast, views, where, maximum and minimum."""
 
     @tl_call
-    def arange(self, start: int, end: int) -> Known:
+    def arange(self, start: int, end: int) -> KnownBlock:
         """The integers ``start, ..., end - 1``, known."""
         first, last = arguments.integer("start", start), arguments.integer("end", end)
         if last <= first:
             raise BadArgumentError("end", f"{last} is not above start {first}")
-        return Known(np.arange(first, last, dtype=np.int64), self)
+        return KnownBlock(np.arange(first, last, dtype=np.int64), self)
 
     @tl_call
     def zeros(self, shape: object, dtype: str = "f32") -> Any:
@@ -60,7 +60,7 @@ class BlockCalls(AtomicCalls):
         """``input`` in another type; ``int1`` asks whether elements are not 0."""
         if fp_downcast_rounding not in (None, "rtne"):
             raise BadArgumentError("fp_downcast_rounding", "casts round to nearest even ('rtne')")
-        if isinstance(input, Known | Int | Ptr) and not bitcast:
+        if isinstance(input, KnownBlock | Int | Ptr) and not bitcast:
             return input.to(dtype)
         handle = self._handle("input", input)
         if bitcast:
@@ -91,7 +91,7 @@ class BlockCalls(AtomicCalls):
     def broadcast_to(self, input: Any, *shape: Any) -> Any:
         """``input`` repeated to a shape."""
         wanted = _extents(shape)
-        if isinstance(input, Known):
+        if isinstance(input, KnownBlock):
             return input.made(np.broadcast_to(input.data, wanted))
         if isinstance(input, Ptr):
             return Ptr(input.base, np.broadcast_to(input.at, wanted), self)
@@ -107,7 +107,7 @@ class BlockCalls(AtomicCalls):
     @tl_call
     def reshape(self, input: Any, *shape: Any, can_reorder: bool = False) -> Any:
         """``input`` under another shape, in row-major order."""
-        if isinstance(input, Known):
+        if isinstance(input, KnownBlock):
             return input.made(input.data.reshape(_extents(shape)))
         return Language.reshape(self, self._handle("input", input), _extents(shape))
 
@@ -129,14 +129,14 @@ class BlockCalls(AtomicCalls):
     @tl_call
     def permute(self, input: Any, *dims: Any) -> Any:
         """``input`` with its axes in the order ``dims``."""
-        if isinstance(input, Known):
+        if isinstance(input, KnownBlock):
             return input.made(np.transpose(input.data, _extents(dims)))
         return Language.trans(self, self._handle("input", input), *dims)
 
     @tl_call
     def trans(self, input: Any, *dims: Any) -> Any:
         """``input`` with its last two axes exchanged, or all in the order ``dims``."""
-        if isinstance(input, Known):
+        if isinstance(input, KnownBlock):
             return self.permute(input, *dims) if dims else input.T
         return Language.trans(self, self._handle("input", input), *dims)
 
@@ -145,7 +145,7 @@ class BlockCalls(AtomicCalls):
         """``x`` where ``condition`` is not 0, else ``y``."""
         known = [data_of(one) for one in (condition, x, y)]
         if all(one is not None for one in known):
-            return Known(np.where(*known), self)
+            return KnownBlock(np.where(*known), self)
         return self._elementwise(
             "where", ("condition", "x", "y"), (self._handle("condition", condition), x, y)
         )
@@ -165,7 +165,7 @@ class BlockCalls(AtomicCalls):
         if known[0] is None or known[1] is None:
             return self._elementwise(name, ("x", "y"), (x, y))
         found = how(*known)
-        return Known(found, self) if isinstance(found, np.ndarray) else Int(found)
+        return KnownBlock(found, self) if isinstance(found, np.ndarray) else Int(found)
 
     @tl_call
     def clamp(self, x: Any, min: Any, max: Any, propagate_nan: object = None) -> Any:

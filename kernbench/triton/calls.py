@@ -23,7 +23,7 @@ from kernbench.support import dtypes
 from kernbench.support.hints import shown
 from kernbench.triton.pointers import BlockPtr, Ptr
 from kernbench.triton.scaled import ScaledCalls
-from kernbench.triton.values import Int, Known, data_of, dtype, scalar
+from kernbench.triton.values import Int, KnownBlock, data_of, dtype, scalar
 
 Grid = tuple[int, int, int]
 
@@ -206,7 +206,7 @@ class TritonLanguage(ScaledCalls):
             self._wait_for(value)
             known = value._value is not None
         else:
-            known = isinstance(value, Known)
+            known = isinstance(value, KnownBlock)
         return np.array2string(value.data, threshold=16) if known else value  # type: ignore[attr-defined]
 
     @tl_call

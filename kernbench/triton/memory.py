@@ -19,7 +19,7 @@ from kernbench.support.hints import shown
 from kernbench.triton.access import moved
 from kernbench.triton.operands import Operands
 from kernbench.triton.pointers import BlockPtr, Ptr
-from kernbench.triton.values import INTEGERS, Int, Known
+from kernbench.triton.values import INTEGERS, Int, KnownBlock
 
 if TYPE_CHECKING:
     from kernbench.triton.calls import TritonLanguage
@@ -48,7 +48,7 @@ class TritonMemory(Operands):
 
         Args:
             pointer: A tensor argument plus offsets in elements, or a block pointer.
-            mask: Elements where it is 0 are not read. Known, or made of loaded integers.
+            mask: Elements where it is 0 are not read. KnownBlock, or made of loaded integers.
             other: What elements that are not read hold, 0 by default.
             boundary_check: Axes of a block pointer along which the block may leave the array.
             padding_option: ``"zero"`` or ``"nan"``: what elements outside of the array hold.
@@ -60,7 +60,7 @@ class TritonMemory(Operands):
         ptr, keep = self._chosen(pointer, mask, boundary_check)
         if padding_option not in ("", "zero", "nan"):
             raise BadArgumentError("padding_option", f"{shown(padding_option)} is not 'zero' or 'nan'")
-        if isinstance(other, TensorHandle | Known):
+        if isinstance(other, TensorHandle | KnownBlock):
             found = self.load(ptr, keep)
             return found if keep is None else cast("TritonLanguage", self).where(keep, found, other)
         number = arguments.scalar("other", float("nan") if padding_option == "nan" else other or 0)
@@ -127,7 +127,7 @@ class TritonMemory(Operands):
         """What is written to a block of ``shape``: ``value``, in its type and as large."""
         if arguments.is_scalar(value):
             return Language.full(self, shape, arguments.scalar(argument, value), dtype)
-        if dtype == "i64" and isinstance(value, Known):
+        if dtype == "i64" and isinstance(value, KnownBlock):
             return self.constant(np.broadcast_to(value.data, shape).astype(np.int64), dtype)
         tl = cast("TritonLanguage", self)
         handle = Language.cast(self, self._handle(argument, value), dtype)
@@ -149,7 +149,7 @@ class TritonMemory(Operands):
         self._wait_for(handle)
         return handle if handle._value is None else Int(int(handle.data.reshape(-1)[0]))
 
-    def _chosen(self, pointer: Any, mask: Any, checked: Sequence[int]) -> tuple[Ptr, Known | None]:
+    def _chosen(self, pointer: Any, mask: Any, checked: Sequence[int]) -> tuple[Ptr, KnownBlock | None]:
         """The addresses of an access, and which of them are let through."""
         axes = arguments.integers("boundary_check", tuple(checked))
         if isinstance(pointer, BlockPtr):
@@ -166,8 +166,8 @@ class TritonMemory(Operands):
         tl = cast("TritonLanguage", self)
         if isinstance(mask, TensorHandle):
             mask = tl.loaded(mask, "argument 'mask': it is")
-        if mask is None or isinstance(mask, Known):
+        if mask is None or isinstance(mask, KnownBlock):
             return pointer, mask
         if not isinstance(mask, bool | int):
             raise BadArgumentError("mask", f"{shown(mask)} is not a mask")
-        return pointer, None if mask else Known(np.zeros(pointer.shape, bool), tl)
+        return pointer, None if mask else KnownBlock(np.zeros(pointer.shape, bool), tl)

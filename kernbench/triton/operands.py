@@ -21,7 +21,7 @@ from kernbench.language.handles import TensorHandle
 from kernbench.language.tl import Language
 from kernbench.support.hints import no_attribute
 from kernbench.triton.pointers import BlockPtr, Ptr
-from kernbench.triton.values import INTEGERS, Int, Known, dtype
+from kernbench.triton.values import INTEGERS, Int, KnownBlock, dtype
 
 Array = np.ndarray[Any, Any]
 
@@ -46,9 +46,9 @@ def _typed(handle: TensorHandle) -> TensorHandle:
 
 
 class Operands(AheadLanguage):
-    """Known integers and blocks beside the handles of a kernel."""
+    """KnownBlock integers and blocks beside the handles of a kernel."""
 
-    def handle_of(self, value: Known) -> TensorHandle:
+    def handle_of(self, value: KnownBlock) -> TensorHandle:
         """A known block as engines take it."""
         data, dtype = value.data, "i8" if value.data.dtype == bool else "i32"
         if (
@@ -66,7 +66,7 @@ class Operands(AheadLanguage):
         self._send(Define(op))
         return self._result(op, room, lambda _: lambda: data)
 
-    def loaded(self, handle: TensorHandle, what: str) -> Known:
+    def loaded(self, handle: TensorHandle, what: str) -> KnownBlock:
         """The integers of a handle, which are waited for; computed ones are an error of ``what``."""
         self._wait_for(handle)
         if handle.dtype not in INTEGERS or handle._value is None:
@@ -78,8 +78,8 @@ class Operands(AheadLanguage):
             )
         data = handle.data
         if handle.origin in MASKS:
-            return Known(data != 0, self)
-        return Known(data.astype(np.int64), self)
+            return KnownBlock(data != 0, self)
+        return KnownBlock(data.astype(np.int64), self)
 
     def _result(self, op: Op, block: Block, value: Any = None) -> TensorHandle:
         return _typed(super()._result(op, block, value))
@@ -91,10 +91,10 @@ class Operands(AheadLanguage):
         return Int(number)
 
     def _operand(self, value: Any) -> Any:
-        return self.handle_of(value) if isinstance(value, Known) else value
+        return self.handle_of(value) if isinstance(value, KnownBlock) else value
 
     def _handle(self, argument: str, value: object) -> TensorHandle:
-        if isinstance(value, Known):
+        if isinstance(value, KnownBlock):
             return self.handle_of(value)
         if isinstance(value, Ptr | BlockPtr):
             raise BadArgumentError(argument, f"{value!r} is in memory; tl.load it first")

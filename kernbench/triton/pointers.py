@@ -12,7 +12,7 @@ from kernbench.errors import KernelError
 from kernbench.language.arguments import BadArgumentError
 from kernbench.language.handles import TensorHandle
 from kernbench.language.pointer import Pointer
-from kernbench.triton.values import Known, data_of, dtype
+from kernbench.triton.values import KnownBlock, data_of, dtype
 
 
 class Ptr:
@@ -117,7 +117,7 @@ class BlockPtr:
         """The block that begins at ``offsets``."""
         return BlockPtr(self.base, self.extents, self.strides, offsets, self.block_shape)
 
-    def elements(self, checked: Sequence[int]) -> tuple[Ptr, Known | None]:
+    def elements(self, checked: Sequence[int]) -> tuple[Ptr, KnownBlock | None]:
         """Its addresses, and which of them lie within the array along the axes ``checked``."""
         n = len(self.block_shape)
         at: Any = 0
@@ -130,8 +130,8 @@ class BlockPtr:
             if axis in checked:
                 inside = inside & (index >= 0) & (index < size)
         tl = self.base._tl
-        mask = None if inside is True else Known(np.broadcast_to(inside, self.block_shape), tl)
-        return self.base + Known(at, tl), mask
+        mask = None if inside is True else KnownBlock(np.broadcast_to(inside, self.block_shape), tl)
+        return self.base + KnownBlock(at, tl), mask
 
     def load(self, offsets: Sequence[Any]) -> Any:
         """The block at ``offsets``; elements outside of the array are 0."""

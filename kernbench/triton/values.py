@@ -193,8 +193,8 @@ class Int(int):
             return self
         return _bits(self, dtype) if bitcast else Float(self).to(dtype)
 
-    def __getitem__(self, key: Any) -> Known:
-        return Known(np.asarray(int(self))[key], getcurrent().tl)  # type: ignore[attr-defined]
+    def __getitem__(self, key: Any) -> KnownBlock:
+        return KnownBlock(np.asarray(int(self))[key], getcurrent().tl)  # type: ignore[attr-defined]
 
     def __neg__(self) -> Int:
         return Int(-int(self))
@@ -260,7 +260,7 @@ for _name, _how in _INTEGER.items():
     setattr(Int, f"__r{_name}__", _on_int(_name, _how, True))
 
 
-class Known:
+class KnownBlock:
     """A block of integers or truth values that is known: offsets, masks."""
 
     __array_ufunc__ = None
@@ -287,9 +287,9 @@ class Known:
 
     type = dtype
 
-    def made(self, data: Array) -> Known:
+    def made(self, data: Array) -> KnownBlock:
         """Another block of the same kernel."""
-        return Known(data, self._tl)
+        return KnownBlock(data, self._tl)
 
     def handle(self) -> TensorHandle:
         """The block as engines take it; no time passes."""
@@ -309,20 +309,20 @@ class Known:
         return self.made(cast(self.data, str(dtype)).astype(np.int64)) if str(dtype) in ("i8", "u8") else self
 
     @property
-    def T(self) -> Known:  # noqa: N802  (Triton's name)
+    def T(self) -> KnownBlock:  # noqa: N802  (Triton's name)
         """With its last two axes exchanged."""
         return self.made(np.swapaxes(self.data, -1, -2))
 
     def __getattr__(self, name: str) -> Any:
         return self._tl._method(self, name)
 
-    def __getitem__(self, key: Any) -> Known:
+    def __getitem__(self, key: Any) -> KnownBlock:
         return self.made(self.data[key])
 
-    def __invert__(self) -> Known:
+    def __invert__(self) -> KnownBlock:
         return self.made(~self.data)
 
-    def __neg__(self) -> Known:
+    def __neg__(self) -> KnownBlock:
         return self.made(-self.data)
 
     def __bool__(self) -> bool:
@@ -349,7 +349,7 @@ class Known:
 
 def data_of(value: Any) -> Any:
     """A known integer or block as numpy takes it; None where it is something else."""
-    if isinstance(value, Known):
+    if isinstance(value, KnownBlock):
         return value.data
     return int(value) if isinstance(value, int | np.integer) and not isinstance(value, Pointer) else None
 
@@ -358,14 +358,14 @@ def _on_known(name: str, how: Callable[[Any, Any], Any], swapped: bool) -> Any:
     engine = f"__{'r' if swapped else ''}{name}__"
     truth = name in ("and", "or", "xor")
 
-    def call(self: Known, other: Any) -> Any:
+    def call(self: KnownBlock, other: Any) -> Any:
         theirs = data_of(other)
         if theirs is None or name == "truediv":
-            if isinstance(other, float | Known | int) and not isinstance(other, Pointer):
+            if isinstance(other, float | KnownBlock | int) and not isinstance(other, Pointer):
                 return getattr(self.handle(), engine)(other)
             return NotImplemented
         mine = self.data
-        both = isinstance(other, bool) or (isinstance(other, Known) and other.data.dtype.kind == "b")
+        both = isinstance(other, bool) or (isinstance(other, KnownBlock) and other.data.dtype.kind == "b")
         if mine.dtype.kind == "b" and not (truth and both):
             mine = mine.astype(np.int64)
         a, b = (theirs, mine) if swapped else (mine, theirs)
@@ -378,7 +378,7 @@ def _on_known(name: str, how: Callable[[Any, Any], Any], swapped: bool) -> Any:
 
 _COMPARE = ("lt", "le", "gt", "ge", "eq", "ne")
 for _name, _how in {**_INTEGER, "truediv": operator.truediv}.items():
-    setattr(Known, f"__{_name}__", _on_known(_name, _how, False))
-    setattr(Known, f"__r{_name}__", _on_known(_name, _how, True))
+    setattr(KnownBlock, f"__{_name}__", _on_known(_name, _how, False))
+    setattr(KnownBlock, f"__r{_name}__", _on_known(_name, _how, True))
 for _name in _COMPARE:
-    setattr(Known, f"__{_name}__", _on_known(_name, getattr(operator, _name), False))
+    setattr(KnownBlock, f"__{_name}__", _on_known(_name, getattr(operator, _name), False))

@@ -18,7 +18,7 @@ from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.store import GraphStore
 
-from kernbench.analysis.derived_tables import Machine, worked_out
+from kernbench.analysis.derived_tables import Machine, derived_tables
 
 CACHE_COUNTS = (
     "hits", "misses", "again", "merged", "writes", "evictions", "fetched_bytes", "written_bytes",
@@ -391,7 +391,7 @@ def steps(run: RunRecord) -> dict[str, pa.Table]:
 def made(run: RunRecord, table: str, machine: Machine) -> Mapping[str, pa.Table]:
     """What a store works out from a run: what stands above, and all else as KernBench does."""
     made_up = table in ("Path", "Explained", "Step", "Kept") and not run.info.get("config_hash")
-    return steps(run) if made_up else worked_out(run, table, machine)
+    return steps(run) if made_up else derived_tables(run, table, machine)
 
 
 def made_here(store: GraphStore) -> Callable[[RunRecord, str], Mapping[str, pa.Table]]:

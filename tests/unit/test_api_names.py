@@ -14,7 +14,7 @@ import kernbench
 from kernbench.api import names, running
 from kernbench.api.sweeps.evaluating import evaluations
 from kernbench.support import pgraph
-from kernbench.support.registered_names import declared
+from kernbench.support.registered_names import registered
 
 SLOW = ("numpy", "pyarrow", "pydantic", "networkx", "ladybug", "kernbench.workloads.benches.registry")
 LINES = [
@@ -68,7 +68,7 @@ def test_what_cannot_be_read_declares_nothing(tmp_path: Path) -> None:
     (tmp_path / "_helper.py").write_text("SIZE = Param('size', int)", encoding="utf-8")
     own = "from here._helper import SIZE\n@bench(name='mine', params=[SIZE, Param('m', int)])\ndef run(t): 0"
     (tmp_path / "mine.py").write_text(own, encoding="utf-8")
-    assert declared(tmp_path, "bench") == {"mine": ("size", "m")}
+    assert registered(tmp_path, "bench") == {"mine": ("size", "m")}
 
 
 @pytest.mark.parametrize("line", LINES)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import kernbench as kb
-from kernbench.api.active_runs import Going, UnderWay, under_way
+from kernbench.api.active_runs import ActiveRuns, UnderWay, under_way
 from kernbench.api.stores import borrowed
 from tests.processes import Process
 
@@ -49,7 +49,7 @@ def test_a_moment_tells_nobody_and_what_takes_longer_tells_until_its_end(
             assert under_way(opened).newest == ""
     assert names("store") == []
     with borrowed("memory:") as opened:
-        assert under_way(opened) == Going()
+        assert under_way(opened) == ActiveRuns()
 
 
 @pytest.mark.usefixtures("workdir")

@@ -8,7 +8,7 @@ import math
 import pytest
 
 import kernbench as kb
-from kernbench.analysis.run_view import AskedRun
+from kernbench.analysis.run_view import RunView
 from kernbench.analysis.windows.chosen_window import ChosenWindow
 from kernbench.api.contents import overview
 from kernbench.draw.cells import share
@@ -116,7 +116,7 @@ def test_a_timeline_of_several_launches_counts_no_time_between_them() -> None:
         for name in rows.keys() & wanted.keys():
             assert rows[name] == pytest.approx(wanted[name], abs=1e-9), name
     assert json.loads(run.to_json())["busiest"]
-    assert AskedRun(run._kept_in(), run.id).tables["Hop"].num_rows
+    assert RunView(run._kept_in(), run.id).tables["Hop"].num_rows
 
 
 def test_messages_that_pass_a_router_together_keep_it_busy_once_in_every_window() -> None:

@@ -14,7 +14,7 @@ import kernbench.triton as triton
 import kernbench.triton.language as tl
 from kernbench.errors import KernelError
 from kernbench.language import interpret
-from kernbench.triton.values import Int, Known
+from kernbench.triton.values import Int, KnownBlock
 
 OPERATORS = [
     *(operator.add, operator.sub, operator.mul, operator.and_, operator.or_, operator.xor),
@@ -27,7 +27,7 @@ numbers = st.integers(-1000, 1000)
 @given(st.lists(numbers, min_size=4, max_size=4), numbers)
 def test_a_known_block_calculates_as_numpy_does(operate: Any, values: list[int], number: int) -> None:
     data = np.array(values)
-    block = Known(data, None)
+    block = KnownBlock(data, None)
     assert (operate(block, Int(number)).data == operate(data, number)).all()
     assert (operate(number, block).data == operate(number, data)).all()
     assert (operate(block, block).data == operate(data, data)).all()
@@ -39,8 +39,8 @@ def test_integers_divide_towards_zero_as_the_device_does(a: int, b: int) -> None
     for left, right in ((Int(a), Int(b)), (Int(a), b), (a, Int(b))):
         assert left // right == quotient
         assert left % right == a - quotient * b
-    assert (Known(np.array([a]), None) // b).data == quotient
-    assert (Known(np.array([a]), None) % b).data == a - quotient * b
+    assert (KnownBlock(np.array([a]), None) // b).data == quotient
+    assert (KnownBlock(np.array([a]), None) % b).data == a - quotient * b
 
 
 def test_an_integer_stays_one_and_becomes_a_float_where_it_is_asked_to() -> None:

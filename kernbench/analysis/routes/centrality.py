@@ -12,7 +12,7 @@ import numpy as np
 
 from kernbench.analysis.annotations import annotation_tables
 from kernbench.analysis.on_demand import Answers
-from kernbench.analysis.run_view import AskedRun
+from kernbench.analysis.run_view import RunView
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -25,13 +25,13 @@ _DAMPING = 0.85
 _SETTLED = 1e-6
 
 
-def centrality(asked: AskedRun, params: Mapping[str, Any]) -> Answers:
+def centrality(asked: RunView, params: Mapping[str, Any]) -> Answers:
     """``betweenness``, ``pagerank`` or, without a parameter, the ``community`` of each component."""
     measure = str(params.get("measure", "community"))
     return {f"centrality {measure}": lambda: _tables(asked, measure)}
 
 
-def _tables(asked: AskedRun, measure: str) -> dict[str, pa.Table]:
+def _tables(asked: RunView, measure: str) -> dict[str, pa.Table]:
     graph = _traffic(asked)
     return annotation_tables(measure, {("Component", name): value for name, value in _values(graph, measure)})
 
@@ -81,7 +81,7 @@ def _pagerank(graph: nx.DiGraph[str]) -> list[tuple[str, float]]:
     return list(zip(graph, rank.tolist(), strict=True))
 
 
-def _traffic(asked: AskedRun) -> nx.DiGraph[str]:
+def _traffic(asked: RunView) -> nx.DiGraph[str]:
     """Components joined by the links that carried something, with the ``bytes`` of these."""
     import networkx as nx
 

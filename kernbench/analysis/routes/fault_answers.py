@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernbench.analysis.on_demand import Answers
 from kernbench.analysis.routes.routing import traffic_of
-from kernbench.analysis.run_view import AskedRun
+from kernbench.analysis.run_view import RunView
 from kernbench.errors import RoutingError
 from kernbench.hardware.kinds import Traffic
 from kernbench.hardware.routing.fault_impact import Reroute
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _MEMORY_ACCESSES = ("dma_read", "dma_write", "host_read", "host_write")
 
 
-def single_points(asked: AskedRun, params: Mapping[str, Any]) -> Answers:
+def single_points(asked: RunView, params: Mapping[str, Any]) -> Answers:
     """Links and components on every path from the set ``src`` to the set ``dst``, in order of passing."""
     src, dst, traffic = (str(params[name]) for name in ("src", "dst", "traffic"))
     name = f"{src} to {dst}, {traffic}"
@@ -45,13 +45,13 @@ def single_points(asked: AskedRun, params: Mapping[str, Any]) -> Answers:
     return {f"single points {name}": tables}
 
 
-def fault(asked: AskedRun, params: Mapping[str, Any]) -> Answers:
+def fault(asked: RunView, params: Mapping[str, Any]) -> Answers:
     """The pairs between which the run's transactions went and whose route uses ``lost``."""
     lost = str(params["lost"])
     return {f"fault {lost}": lambda: _fault(asked, lost)}
 
 
-def _fault(asked: AskedRun, lost: str) -> dict[str, pa.Table]:
+def _fault(asked: RunView, lost: str) -> dict[str, pa.Table]:
     import pyarrow as pa
 
     topology = asked.topology
@@ -79,7 +79,7 @@ def _fault(asked: AskedRun, lost: str) -> dict[str, pa.Table]:
     return tables
 
 
-def _find_changes(asked: AskedRun, lost: str) -> Iterator[tuple[str, str, Traffic, int, Reroute]]:
+def _find_changes(asked: RunView, lost: str) -> Iterator[tuple[str, str, Traffic, int, Reroute]]:
     """Ends, traffic and transactions of each pair whose route changes, and the change."""
     topology = asked.topology
     faulty = topology.without(lost)

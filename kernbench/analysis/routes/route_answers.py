@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from kernbench.analysis.on_demand import Answers
-from kernbench.analysis.run_view import AskedRun
+from kernbench.analysis.run_view import RunView
 from kernbench.errors import RoutingError
 from kernbench.hardware.kinds import Traffic
 from kernbench.support.pgraph import QueryError
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def route(asked: AskedRun, params: Mapping[str, Any]) -> Answers:
+def route(asked: RunView, params: Mapping[str, Any]) -> Answers:
     """The route from ``src`` to ``dst``, by ``via``."""
     src, dst, traffic, via = (str(params[name]) for name in ("src", "dst", "traffic", "via"))
     return _way(asked, src, dst, traffic, via)
 
 
-def two_routes(asked: AskedRun, params: Mapping[str, Any]) -> Answers:
+def two_routes(asked: RunView, params: Mapping[str, Any]) -> Answers:
     """The routes from ``src`` to ``dst`` and from ``other_src`` to ``other_dst``."""
     src, dst, other_src, other_dst, traffic = (
         str(params[name]) for name in ("src", "dst", "other_src", "other_dst", "traffic")
@@ -30,7 +30,7 @@ def two_routes(asked: AskedRun, params: Mapping[str, Any]) -> Answers:
     return {**_way(asked, src, dst, traffic), **_way(asked, other_src, other_dst, traffic)}
 
 
-def _way(asked: AskedRun, src: str, dst: str, traffic: str, via: str = "") -> Answers:
+def _way(asked: RunView, src: str, dst: str, traffic: str, via: str = "") -> Answers:
     name = f"{src} to {dst}{f' by {via}' if via else ''}, {traffic}"
 
     def tables() -> dict[str, pa.Table]:
@@ -58,7 +58,7 @@ def _way(asked: AskedRun, src: str, dst: str, traffic: str, via: str = "") -> An
     return {f"route {name}": tables}
 
 
-def distances(asked: AskedRun, params: Mapping[str, Any]) -> Answers:
+def distances(asked: RunView, params: Mapping[str, Any]) -> Answers:
     """Distances from ``src`` to each component of ``kind``; zeros where there is no route.
 
     ``RoutingError`` where none is reachable: a whole table of nothing says less than that.

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kernbench.analysis.on_demand import Answers
-from kernbench.analysis.run_view import AskedRun
+from kernbench.analysis.run_view import RunView
 from kernbench.errors import UsageError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def cut(asked: AskedRun, params: Mapping[str, Any]) -> Answers:
+def cut(asked: RunView, params: Mapping[str, Any]) -> Answers:
     """The links that lead straight from ``src`` to ``dst`` and back, else all at the edge of ``src``.
 
     Raises:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernbench.analysis.on_demand import Answers
-from kernbench.analysis.run_view import AskedRun
+from kernbench.analysis.run_view import RunView
 from kernbench.analysis.trace_tables import Ints, Texts
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ Overlap = tuple[float, int, int, float]
 """Begin (ns), first transaction, second transaction, length (ns)."""
 
 
-def cone(asked: AskedRun, params: Mapping[str, Any]) -> Answers:
+def cone(asked: RunView, params: Mapping[str, Any]) -> Answers:
     """All transactions behind the late one.
 
     ``depth`` is the fewest steps that lead there; ``through`` is the transaction one step nearer that it was
@@ -87,7 +87,7 @@ def _fewest_steps(near: Ints, behind: Ints, late: int, count: int) -> Ints:
     return np.array(step, dtype=np.int64)
 
 
-def meetings(asked: AskedRun, params: Mapping[str, Any]) -> Answers:
+def meetings(asked: RunView, params: Mapping[str, Any]) -> Answers:
     """The first ``limit`` pairs of transactions at ``resource`` at the same time, from ``from_ns`` on."""
     place, from_ns, limit = str(params["resource"]), float(params["from_ns"]), int(params["limit"])
     name = f"meetings at {place} from {from_ns!r} ns, {limit} at most"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from kernbench.analysis.windows.chosen_window import ChosenWindow
 from kernbench.api.contents import advice, critical_path, energy, launches, parts, roofline
-from kernbench.api.contents.answers import ALL, Asked, of_questions
+from kernbench.api.contents.answers import ALL, TableQuestion, of_questions
 from kernbench.api.result import Run
 from kernbench.draw.content import Content
 from kernbench.errors import UsageError
@@ -49,8 +49,8 @@ SCREENS: tuple[Screen, ...] = (
         "Waits",
         of_questions(
             "nothing waited for anything",
-            Asked("places", "Where", "contention/waits-by-resource", ALL, first=50),
-            Asked("pairs", "Who waited for whom", "contention/who-waited-for-whom", 200),
+            TableQuestion("places", "Where", "contention/waits-by-resource", ALL, first=50),
+            TableQuestion("pairs", "Who waited for whom", "contention/who-waited-for-whom", 200),
             said=["Which transactions waited for which others, and where."],
         ),
     ),
@@ -59,10 +59,10 @@ SCREENS: tuple[Screen, ...] = (
         "Memory",
         of_questions(
             "no tensor was read or written",
-            Asked("tensors", "Tensors", "kernel/tensor-traffic"),
-            Asked("held", "TCM over time", "kernel/tcm-held"),
-            Asked("rows", "Rows of DRAM, whole run", "memory/row-hits"),
-            Asked("cache", "Cache before memory, whole run", "memory/cache-use"),
+            TableQuestion("tensors", "Tensors", "kernel/tensor-traffic"),
+            TableQuestion("held", "TCM over time", "kernel/tcm-held"),
+            TableQuestion("rows", "Rows of DRAM, whole run", "memory/row-hits"),
+            TableQuestion("cache", "Cache before memory, whole run", "memory/cache-use"),
         ),
     ),
     Screen("advice", "Advice", advice.of_run),

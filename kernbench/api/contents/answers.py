@@ -20,7 +20,7 @@ def columns(question: Mapping[str, Any], names: Sequence[str]) -> list[Column]:
     return [known.get(name) or column(name) for name in names]
 
 
-class Asked(NamedTuple):
+class TableQuestion(NamedTuple):
     """A table: its key and heading, its question, how many rows are asked for, and shown at first."""
 
     key: str
@@ -31,7 +31,7 @@ class Asked(NamedTuple):
 
 
 def of_questions(
-    empty: str, *asked: Asked, said: Sequence[str] = ()
+    empty: str, *asked: TableQuestion, said: Sequence[str] = ()
 ) -> Callable[[Run, ChosenWindow], Content]:
     """The answers about a window; a question that takes none is asked of the whole run."""
 
@@ -41,7 +41,7 @@ def of_questions(
     return of_run
 
 
-def _grid(asked: Asked, run: Run, window: ChosenWindow) -> Grid:
+def _grid(asked: TableQuestion, run: Run, window: ChosenWindow) -> Grid:
     question = asking.question(asked.question)
     given = window.given if any(param["name"] == "launch" for param in question["params"]) else {}
     params = {} if asked.limit is None else {"limit": asked.limit}

@@ -9,7 +9,7 @@ cimport cython
 
 cdef double _INFINITY
 
-cdef class Turn:
+cdef class SharedRead:
     cdef readonly long long transaction, nbytes, reads
     cdef readonly double done, until
     cdef readonly object by
@@ -50,7 +50,7 @@ cdef class CachedSlice(HbmSlice):
     cpdef double burst(self, Packet packet, long long flit, double time, bint writing) except? -1.0
     @cython.locals(cache=Server, use=CacheUse, line=CacheLine, duration=double, done=double, place=Py_ssize_t, fetched=double)
     cpdef double access(self, long long burst, long long nbytes, Transaction transaction, double time, bint writing) except? -1.0
-    @cython.locals(line=CacheLine, turn=Turn, use=CacheUse, place=Py_ssize_t, fetched=double)
+    @cython.locals(line=CacheLine, turn=SharedRead, use=CacheUse, place=Py_ssize_t, fetched=double)
     cpdef double shared(self, long long burst, long long nbytes, Transaction transaction, double time) except? -1.0
     @cython.locals(rows=Words)
     cpdef object deal(self, Transaction transaction, Server part, long long nbytes)

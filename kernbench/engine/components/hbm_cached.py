@@ -23,7 +23,7 @@ from kernbench.support.pgraph import Node
 _INFINITY = float("inf")
 
 
-class Turn:
+class SharedRead:
     """A read of a burst at the cache, which later reads of that burst may share until it is served."""
 
     def __init__(self, transaction: int, nbytes: int, done: float, until: float, by: Any) -> None:
@@ -48,7 +48,7 @@ class CacheLine:
         """When the channel has served each burst, ns; 0 if it was written, infinite if it is not here."""
         self.dirty = [False] * bursts
         """Which bursts are newer than memory."""
-        self.turns: dict[int, Turn] = {}
+        self.turns: dict[int, SharedRead] = {}
         """The last read of each burst since it was written; none without ``coalesce``."""
         self.again = again
         """Whether the line had been cached before and was evicted."""
@@ -274,7 +274,7 @@ class CachedSlice(HbmSlice):
             done = self.until = line.room_ns
             self.by = line.room_by
         if self.coalesce > 1 and not writing:
-            line.turns[place] = Turn(transaction.id, nbytes, done, self.until, self.by)
+            line.turns[place] = SharedRead(transaction.id, nbytes, done, self.until, self.by)
         return done
 
     def shared(self, burst: int, nbytes: int, transaction: Transaction, time: float) -> float:
@@ -284,7 +284,7 @@ class CachedSlice(HbmSlice):
         found: Any = line.turns.get(place)
         if found is None:
             return 0.0
-        turn: Turn = found
+        turn: SharedRead = found
         if (
             turn.done <= time
             or turn.reads == self.coalesce

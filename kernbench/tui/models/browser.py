@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import kernbench as kb
 from kernbench.api import active_runs as going
-from kernbench.api.active_runs import Going
+from kernbench.api.active_runs import ActiveRuns
 from kernbench.api.kept_runs import listed
 from kernbench.api.open_runs import OpenRuns
 from kernbench.draw.content import Column
@@ -45,7 +45,7 @@ class Browser(OpenRuns):
         """The kept runs, newest first, as :func:`kernbench.api.kept_runs.listed` gives them."""
         return listed(store=self.store)[::-1]
 
-    def under_way(self) -> Going:
+    def under_way(self) -> ActiveRuns:
         """The runs and sweeps that are done into the store now, and its newest run."""
         return going.under_way(self.store)
 

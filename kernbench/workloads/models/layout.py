@@ -38,19 +38,19 @@ def filled(torch: Context, name: str, shape: tuple[int, ...], dp: DPPolicy, valu
 
 
 @dataclass(frozen=True, slots=True)
-class Dealt:
+class ColumnSplit:
     """Columns dealt to PEs: ``width`` to each of the first ``count``."""
 
     width: int
     count: int
 
 
-def dealt(columns: int, pes: int, within: int = 0) -> Dealt:
+def split_columns(columns: int, pes: int, within: int = 0) -> ColumnSplit:
     """As few columns to a PE as are enough; with ``within`` its divisor, or a multiple of it."""
     width = -(-columns // pes)
     while within and within % width and width % within:
         width += 1
-    return Dealt(width, -(-columns // width))
+    return ColumnSplit(width, -(-columns // width))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,24 +81,24 @@ class Share:
         return self.group * self.head_dim
 
     @property
-    def of_hidden(self) -> Dealt:
+    def of_hidden(self) -> ColumnSplit:
         """Columns of the residual stream."""
-        return dealt(self.hidden, self.workers)
+        return split_columns(self.hidden, self.workers)
 
     @property
-    def of_ffn(self) -> Dealt:
+    def of_ffn(self) -> ColumnSplit:
         """Columns of gate, and of up."""
-        return dealt(self.ffn, self.workers)
+        return split_columns(self.ffn, self.workers)
 
     @property
-    def of_q(self) -> Dealt:
+    def of_q(self) -> ColumnSplit:
         """Columns of q."""
-        return dealt(self.heads * self.head_dim, self.workers, self.span)
+        return split_columns(self.heads * self.head_dim, self.workers, self.span)
 
     @property
-    def of_kv(self) -> Dealt:
+    def of_kv(self) -> ColumnSplit:
         """Columns of k, and of v."""
-        return dealt(self.kv_heads * self.head_dim, self.workers, self.head_dim)
+        return split_columns(self.kv_heads * self.head_dim, self.workers, self.head_dim)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from kernbench.workloads.models.layout import (
     BY_ROWS,
     IN_EACH_CUBE,
     Array,
-    Dealt,
+    ColumnSplit,
     Keys,
     Share,
     blocks,
@@ -76,10 +76,10 @@ class DecodeStep:
         tile = max(tile_bytes(width, s.hidden, m) for width in widths)
         self._block = 0 if tile <= buffer_bytes(torch) else self._room
 
-        def by_columns(name: str, of: Dealt, dtype: str = "f16") -> Tensor:
+        def by_columns(name: str, of: ColumnSplit, dtype: str = "f16") -> Tensor:
             return torch.empty(m, of.width * s.workers, dtype=dtype, dp=BY_COLUMNS, name=name)
 
-        def in_each_cube(name: str, of: Dealt) -> Tensor:
+        def in_each_cube(name: str, of: ColumnSplit) -> Tensor:
             return torch.empty(m * s.workers, of.width, dp=IN_EACH_CUBE, name=name)
 
         def partial(name: str, width: int) -> Tensor | None:
@@ -159,11 +159,11 @@ class DecodeStep:
         torch.launch("silu", decode.gated, self.gate, self.up, self.f, rows)
         self._output("down", self.f, self.all_f, s.of_ffn, w["down"])
 
-    def _at_once(self, of: Dealt) -> int:
+    def _at_once(self, of: ColumnSplit) -> int:
         """Blocks of an activation for which there is room in TCM."""
         return max(1, self._room // (self.m * of.width * 2))
 
-    def _output(self, name: str, x: Tensor, copy: Tensor, of: Dealt, w: Tensor) -> None:
+    def _output(self, name: str, x: Tensor, copy: Tensor, of: ColumnSplit, w: Tensor) -> None:
         """Product with a weight whose rows are shared out, added up over packages and to the residual."""
         if self.share.cubes > 1:
             self._torch.launch(f"{name}-in", decode.spread, x, copy, self.m, of.count, self._at_once(of))
@@ -181,7 +181,7 @@ class DecodeStep:
         self,
         name: str,
         x: Tensor,
-        of: Dealt,
+        of: ColumnSplit,
         normed: tuple[Tensor, int] | None,
         *pairs: tuple[Tensor, Tensor],
         biases: tuple[Tensor, ...] = (),

@@ -20,7 +20,7 @@ from kernbench_graph.query.plans import asked_for_plan
 from kernbench_graph.records import resolve_ref
 from kernbench_graph.result import Result
 from kernbench_graph.schema import SCHEMA
-from kernbench_graph.store import Asked
+from kernbench_graph.store import GraphQuery
 from kernbench_graph.stores.arcade.messages import refuse_profile
 from kernbench_graph.stores.arcade.process import ArcadeEndedError
 from kernbench_graph.stores.embedded.cache import Database
@@ -62,7 +62,7 @@ class LocalStore(RunGraphs):
             if some:
                 self._database(frozenset[str]().union(*some), (self.resolve(run),), engine)
 
-    def _answer(self, asked: Asked) -> Result:
+    def _answer(self, asked: GraphQuery) -> Result:
         """Ask Cypher of one run's graph, or of the history when ``run`` is None.
 
         ``EXPLAIN`` before the query gives its plan as rows; so does ``PROFILE``, with what was counted, where

@@ -24,7 +24,7 @@ from kernbench_graph.records import RunRecord, TopologyRecord, check_id, resolve
 from kernbench_graph.result import Result
 from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION
 from kernbench_graph.schema_worked_out import FACTS_VERSION
-from kernbench_graph.store import Asked, GraphStore, taken
+from kernbench_graph.store import GraphQuery, GraphStore, taken
 from kernbench_graph.stores.neo4j import ddl, files, reading, topologies
 from kernbench_graph.stores.neo4j.additions import InServer
 from kernbench_graph.stores.neo4j.catalogue import Catalogue, KeptEntry, Pushed, run_info
@@ -174,7 +174,7 @@ class Neo4jStore(GraphStore):
         tables = self._tables(key, lambda: files.FetchedTables("topology", fetch))
         return files.topology_record(data, tables)
 
-    def _answer(self, asked: Asked) -> Result:
+    def _answer(self, asked: GraphQuery) -> Result:
         """Ask Cypher, of a run by its ``$run``, or of the history when ``run`` is None.
 
         ``QueryError`` for a text that may reach other runs than those that it names, all of which the server
