@@ -38,7 +38,7 @@ def test_files_of_a_user_may_have_the_names_of_our_modules(tmp_path: Path) -> No
     # Those of the standard library and of what we depend on are not ours to give.
     theirs = {module.partition(".")[0] for module in sys.modules if not module.startswith(tuple(top))}
     names -= {"kernbench", "kernbench_graph", *theirs, *sys.stdlib_module_names}
-    assert {"graph", "topology", "sim", "api", "queries", "tests", "tools"} <= names
+    assert {"graph", "topology", "core", "api", "queries", "tests", "tools"} <= names
     for name in sorted(names):
         (tmp_path / f"{name}.py").write_text("x = 1\n", encoding="utf-8")
     (tmp_path / "script.py").write_text(SCRIPT, encoding="utf-8")
