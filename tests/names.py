@@ -2,17 +2,46 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 
 from kernbench.hardware.kinds import COMPONENT_KINDS
-from kernbench.hardware.topology.names import Name, parse
+from kernbench.hardware.topology import names
 from kernbench.hardware.topology.shapes.sections import OPPOSITE, SIDES
 
-__all__ = ["OPPOSITE", "SIDES", "Name", "parse"]
+__all__ = ["OPPOSITE", "SIDES"]
 
 TRAY = COMPONENT_KINDS["tray"].name
 HOST_CPU = COMPONENT_KINDS["host_cpu"].name
 SWITCH = COMPONENT_KINDS["switch"].name
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A parsed name. Numbers are -1 and texts empty where the name has none."""
+
+    kind: str
+    """The component's kind, ``"router"``, ``"pe_dma"``, ``"cube"`` ..."""
+    sip: int = -1
+    cube: int = -1
+    pe: int = -1
+    """PE, or slice of an HBM controller, pseudo-channel or channel router."""
+    io: str = ""
+    row: int = -1
+    col: int = -1
+    side: str = ""
+    phy: str = ""
+    index: int = -1
+    """Number of a UCIe connection or of a slice's channel."""
+    link: str = ""
+    """The link whose buffers it is."""
+
+
+def parse(name: str) -> Name:
+    """Take a name apart; :class:`UsageError` for a text that names no component of the scheme."""
+    kind, said = names.parse(name)
+    return Name(kind.kind, **said)
+
 
 _TEMPLATES = {kind.kind: kind.name for kind in COMPONENT_KINDS.values()}
 

@@ -8,34 +8,17 @@ ids are names without meaning: kinds and locations are properties, and
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from kernbench.errors import UsageError
-from kernbench.hardware.kinds import COMPONENT_KINDS
+from kernbench.hardware.kinds import COMPONENT_KINDS, ComponentKind
 
+Said = dict[str, Any]
+"""The numbers and texts in a name by field, such as ``sip``, ``row``, ``side``.
 
-@dataclass(frozen=True, slots=True)
-class Name:
-    """A parsed name. Numbers are -1 and texts empty where the name has none."""
-
-    kind: str
-    """The component's kind, ``"router"``, ``"pe_dma"``, ``"cube"`` ..."""
-    sip: int = -1
-    cube: int = -1
-    pe: int = -1
-    """PE, or slice of an HBM controller, pseudo-channel or channel router."""
-    io: str = ""
-    row: int = -1
-    col: int = -1
-    side: str = ""
-    phy: str = ""
-    index: int = -1
-    """Number of a UCIe connection or of a slice's channel."""
-    link: str = ""
-    """The link whose buffers it is."""
-
-
+``pe`` is the slice of an HBM controller and of what is before it, ``index`` a channel of that.
+"""
 _FIELDS = {"io": r"(?!cube\d)[a-z][a-z0-9_]*", "side": "[NSEW]", "phy": r"\w+", "link": r"[\w.-]+->[\w.-]+?"}
 """Patterns of the fields of a name that are not numbers."""
 
@@ -47,15 +30,14 @@ def _pattern(template: str) -> re.Pattern[str]:
 
 
 @cache
-def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+def _patterns() -> tuple[tuple[ComponentKind, re.Pattern[str]], ...]:
     """The pattern of each kind, made when the first name is taken apart: most runs take none."""
-    return tuple((kind.kind, _pattern(kind.name)) for kind in COMPONENT_KINDS.values() if kind.name)
+    return tuple((kind, _pattern(kind.name)) for kind in COMPONENT_KINDS.values() if kind.name)
 
 
-def parse(name: str) -> Name:
-    """Take a name apart; a text that names no component of the scheme is a :class:`UsageError`."""
+def parse(name: str) -> tuple[ComponentKind, Said]:
+    """The kind of a part, and what its name says; :class:`UsageError` for a text that names none."""
     for kind, pattern in _patterns():
         if match := pattern.fullmatch(name):
-            fields = {k: v if k in _FIELDS else int(v) for k, v in match.groupdict().items()}
-            return Name(kind, **fields)  # type: ignore[arg-type]
+            return kind, {k: v if k in _FIELDS else int(v) for k, v in match.groupdict().items()}
     raise UsageError(f"'{name}' is not a component's name, expected one such as 'sip0.cube0.pe0.pe_dma'")

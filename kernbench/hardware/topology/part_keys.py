@@ -10,8 +10,7 @@ from pydantic import ValidationError
 from kernbench.errors import ConfigError
 from kernbench.hardware.kinds import ComponentKind
 from kernbench.hardware.topology.fields import Part, Section
-from kernbench.hardware.topology.names import Name
-from kernbench.hardware.topology.nodes import Location, common
+from kernbench.hardware.topology.names import Said
 from kernbench.hardware.topology.pe_spec import PeGemm, PeMath
 from kernbench.hardware.topology.problems import from_pydantic
 from kernbench.hardware.topology.shapes.model import plain_section
@@ -47,32 +46,6 @@ class PartKeys:
             found = found[0] if key == "*" else getattr(found, key)
         assert isinstance(found, Part)
         return found
-
-    def properties(
-        self,
-        where: str,
-        kind: ComponentKind,
-        name: Name,
-        part: str,
-        impl: str,
-        place: tuple[Location, float, float],
-        keys: Mapping[str, object],
-    ) -> Properties:
-        """All properties of the component called ``part``, whose name is ``name`` in parts.
-
-        ``place``: (sip, cube, pe), x and y in mm. ``where`` begins the messages of errors.
-        """
-
-        def wrong(key: str, message: str) -> ConfigError:
-            if message.startswith("unknown key"):
-                message = message.replace("unknown key", f"unknown key '{key}'", 1)
-                key = ""
-            return ConfigError(f"{where}: {key}: {message}" if key else f"{where}: {message}")
-
-        at, x, y = place
-        own = self.of_kind(kind, {**keys, "impl": impl} if impl else keys, wrong, _by_name(kind, name))
-        found = common(part, kind.kind, str(own.pop("impl")), at, x, y, float(own.pop("overhead_ns")))
-        return {**found, **own}
 
     def of_kind(
         self, kind: ComponentKind, keys: Mapping[str, Any], wrong: Wrong, own: Properties | None = None
@@ -196,18 +169,10 @@ def check_part(where: str, model: type[Any], values: dict[str, Any]) -> Any:
         raise ConfigError(f"{where}: {'_'.join(map(str, first.path))}: {first.message}") from None
 
 
-def _by_name(kind: ComponentKind, name: Name) -> Properties:
+def by_name(kind: ComponentKind, said: Said) -> Properties:
     """The properties that a part's name says."""
-    fields: Properties = {
-        "row": name.row,
-        "col": name.col,
-        "side": name.side,
-        "index": name.index,
-        "channel": name.index,
-    }
-    if "slice" in kind.properties:
-        fields["slice"] = name.pe
-    return {key: value for key, value in fields.items() if key in kind.properties}
+    fields = {"slice": "pe", "channel": "index"}
+    return {key: said[fields.get(key, key)] for key in kind.properties if key in _NUMBERED}
 
 
 def _nest(section: Section, values: Mapping[str, object], prefix: str = "") -> dict[str, Any]:

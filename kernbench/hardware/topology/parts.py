@@ -10,16 +10,16 @@ from typing import Any
 import yaml
 
 from kernbench.errors import ConfigError, UsageError
-from kernbench.hardware.kinds import COMPONENT_KINDS, LINK_KINDS, TRANSLATORS, ComponentKind, Form
+from kernbench.hardware.kinds import LINK_KINDS, TRANSLATORS, ComponentKind, Form, component_kind
 from kernbench.hardware.topology.cube_spec import MAX_PES
 from kernbench.hardware.topology.fields import LinkPart, out_of_range
 from kernbench.hardware.topology.harvest import number_anew, without
 from kernbench.hardware.topology.link_parts import add_buffers, keep
 from kernbench.hardware.topology.loader import load
-from kernbench.hardware.topology.names import Name, parse
+from kernbench.hardware.topology.names import Said, parse
 from kernbench.hardware.topology.nodes import HOST_CPU, TRAY, Location, add_channels, common, link_id, put
 from kernbench.hardware.topology.overrides import inside
-from kernbench.hardware.topology.part_keys import PartKeys, check_part
+from kernbench.hardware.topology.part_keys import PartKeys, Wrong, by_name, check_part
 from kernbench.hardware.topology.shapes.emit import add_described, compile_described, general_properties
 from kernbench.hardware.topology.spec import MAX_CUBES, MAX_SIPS, TopologySpec
 from kernbench.hardware.topology.zero_paths import refuse_zero_paths, zero_paths
@@ -91,12 +91,9 @@ class Topology:
         return made
 
     def _carry_out(self, do: str, what: Any, **keys: Any) -> None:
-        if do == "link":
-            self.link(*what, **keys)
-        elif do in ("add", "set_links", "change", "remove"):
-            getattr(self, do)(what, **keys)
-        else:
+        if do not in ("add", "link", "set_links", "change", "remove"):
             raise ValueError(do)
+        getattr(self, do)(*([what] if isinstance(what, str) else what), **keys)
 
     @classmethod
     def from_yaml(
@@ -143,19 +140,18 @@ class Topology:
         """
         where = f"topology '{self.name}', part '{part}'"
         try:
-            parsed = parse(part)
+            kind, said = parse(part)
         except UsageError as error:
             raise UsageError(f"topology '{self.name}': {error}") from None
-        kind = COMPONENT_KINDS[parsed.kind]
         for level, most in _LEVELS:
-            if getattr(parsed, level) >= most:
+            if said.get(level, -1) >= most:
                 raise UsageError(f"{where}: expected a {level} from 0 to {most - 1}")
         if kind.form is Form.PART:
             raise UsageError(f"{where}: is a part of its HBM slice; give that n_channels")
         if kind.kind in TRANSLATORS.values() and kind.kind != TRANSLATORS[self._keys.model]:
             raise UsageError(f"{where}: with address_model {self._keys.model} a PE has no {kind.kind}")
         x, y = (_number(f"{where}: {key}", mm, signed=True) for key, mm in (("x_mm", x_mm), ("y_mm", y_mm)))
-        parent, at = _place(kind, parsed, part)
+        parent, at = _place(kind, said, part)
         if part in self._graph:
             raise UsageError(f"{where}: is there already; give each part once")
         if kind.form is Form.GROUP:
@@ -163,7 +159,10 @@ class Topology:
                 raise ConfigError(f"{where}: takes x_mm and y_mm alone, not {', '.join(keys) or 'impl'}")
             own = common(part, kind.kind, "", at, x, y, 0.0)
         else:
-            own = self._keys.properties(where, kind, parsed, part, impl, (at, x, y), keys)
+            given = {**keys, "impl": impl} if impl else keys
+            own = self._keys.of_kind(kind, given, _wrong_key(where), by_name(kind, said))
+            implemented, overhead = str(own.pop("impl")), float(own.pop("overhead_ns"))
+            own = {**common(part, kind.kind, implemented, at, x, y, overhead), **own}
         self._parents(parent)
         self._steps.append({"do": "add", "what": part, **_given(impl=impl, x_mm=x_mm, y_mm=y_mm), **keys})
         put(self._graph, Node(part, kind.labels, own), parent)
@@ -223,17 +222,11 @@ class Topology:
                 raise UsageError(
                     f"{where}: '{link_id(source, target)}' is there already; give each link once"
                 )
-        rate, length = _number(f"{where}: gbs", gbs, above=True), _number(f"{where}: mm", mm)
+        length = _number(f"{where}: mm", mm)
         delay = length * self._keys.spec.system.ns_per_mm if delay_ns is None else delay_ns
         weight = length if weight_mm is None else weight_mm
-        figures: Properties = {
-            "kind": kind,
-            "bw_gbs": rate,
-            "distance_mm": length,
-            "delay_ns": _number(f"{where}: delay_ns", delay),
-            "routing_weight": _number(f"{where}: weight_mm", weight),
-        }
-        back = figures
+        given = {"gbs": gbs, "mm": mm, "delay_ns": delay, "weight_mm": weight}
+        figures = back = {"kind": kind, **_figures(where, given)}
         if back_weight_mm is not None:
             back = {**figures, "routing_weight": _number(f"{where}: back_weight_mm", back_weight_mm)}
         self._graph.add_edge(Edge(link_id(a, b), a, b, "LINK", figures))
@@ -277,20 +270,12 @@ class Topology:
         place = f"topology '{self.name}', '{where}'"
         if "->" in where:
             found = self._link(place, where)
-            figures = dict(found.properties)
-            for key, value in keys.items():
-                if key not in _FIGURES:
-                    raise ConfigError(f"{place}: unknown key '{key}', {did_you_mean(key, _FIGURES)}")
-                figures[_FIGURES[key]] = _number(f"{place}: {key}", value, above=key == "gbs")
-            found.properties = figures
+            found.properties = {**found.properties, **_figures(place, keys)}
         else:
             node = self._node(place, where)
-            kind = COMPONENT_KINDS[str(node.properties["kind"])]
-
-            def wrong(key: str, message: str) -> ConfigError:
-                return ConfigError(f"{place}: {key}: {message}" if key else f"{place}: {message}")
-
-            node.properties = self._keys.changed(kind, node.properties, keys, wrong)
+            node.properties = self._keys.changed(
+                component_kind(node), node.properties, keys, _wrong_key(place)
+            )
         self._steps.append({"do": "change", "what": where, **keys})
 
     def remove(self, where: str) -> None:
@@ -366,28 +351,25 @@ class Topology:
         )
 
     def _wrong_link(self, where: str, key: str, message: str) -> ConfigError:
-        return ConfigError(
-            f"topology '{self.name}', links of '{where}': {key} {message}".replace(":  ", ": ")
-        )
+        return ConfigError(f"topology '{self.name}', links of '{where}': " + f"{key} {message}".lstrip())
 
     def _parents(self, group: str | None) -> None:
         """Add ``group``, and what it is in, where it is not there yet."""
         if group is None or group in self._graph:
             return
-        parsed = parse(group)
-        kind = COMPONENT_KINDS[parsed.kind]
-        parent, at = _place(kind, parsed, group)
+        kind, said = parse(group)
+        parent, at = _place(kind, said, group)
         self._parents(parent)
         put(self._graph, Node(group, kind.labels, common(group, kind.kind, "", at, 0.0, 0.0, 0.0)), parent)
 
 
-def _place(kind: ComponentKind, name: Name, part: str) -> tuple[str | None, Location]:
+def _place(kind: ComponentKind, said: Said, part: str) -> tuple[str | None, Location]:
     """The group that a part is in, and its (sip, cube, pe)."""
-    at = name.sip, name.cube, name.pe
-    if kind.kind == "tray":
+    at = said.get("sip", -1), said.get("cube", -1), said.get("pe", -1)
+    if part == TRAY:
         return None, at
     if kind.form is not Form.GROUP and kind.section[0] != "pe":
-        at = name.sip, name.cube, -1  # the number of a slice is not a PE
+        at = *at[:2], -1  # the number of a slice is not a PE
     depth = sum(level >= 0 for level in at) - (kind.form is Form.GROUP)
     return ".".join(part.split(".")[:depth]) or TRAY, at
 
@@ -395,6 +377,25 @@ def _place(kind: ComponentKind, name: Name, part: str) -> tuple[str | None, Loca
 def _given(**keys: Any) -> dict[str, Any]:
     """The keys that say anything."""
     return {key: value for key, value in keys.items() if value not in (None, "", 0.0, False)}
+
+
+def _figures(where: str, said: Mapping[str, Any]) -> Properties:
+    """The properties of a link that are ``said`` by the names that :meth:`Topology.change` has for them."""
+    for key in said:
+        if key not in _FIGURES:
+            raise ConfigError(f"{where}: unknown key '{key}', {did_you_mean(key, _FIGURES)}")
+    return {_FIGURES[key]: _number(f"{where}: {key}", v, above=key == "gbs") for key, v in said.items()}
+
+
+def _wrong_key(where: str) -> Wrong:
+    """Makes the errors of the keys of a part; ``where`` begins them."""
+
+    def wrong(key: str, message: str) -> ConfigError:
+        if message.startswith("unknown key"):
+            return ConfigError(f"{where}: unknown key '{key}'{message.removeprefix('unknown key')}")
+        return ConfigError(f"{where}: {key}: {message}" if key else f"{where}: {message}")
+
+    return wrong
 
 
 def _number(what: str, value: Any, *, above: bool = False, signed: bool = False) -> float:
