@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from kernbench.analysis.path.path_steps import CAUSES
-from kernbench.analysis.routes.routing import SHORT_NAMES
+from kernbench.analysis.routes.routing import HOST
 from kernbench.analysis.run_view import RunView
 from kernbench.analysis.windows.chosen_window import ALL, RUN, SETUP
 from kernbench.analysis.windows.time_window import select
@@ -36,7 +36,7 @@ def check_params(
     given: Collection[str],
     resolve: Callable[[str], str],
 ) -> dict[str, Any]:
-    """``params`` with short names written out: ``host`` for ``host.cpu``, ``last`` for the id of a run.
+    """``params`` with short names written out: ``host`` for the host CPU, ``last`` for the id of a run.
 
     Args:
         store: Where the question will be asked.
@@ -68,7 +68,7 @@ def _check_value(known: _Known, name: str, refers: str, value: Any, resolve: Cal
             raise QueryError(f"parameter '{name}': the run has no {refers} {value}; it has {there}")
         return value
     if refers in ("component", "resource", "part"):
-        value = SHORT_NAMES.get(str(value), value)
+        value = known.host() if value == HOST else value
     if not known.has_name(refers, value):
         names = known.names(refers)
         raise QueryError(
@@ -139,6 +139,11 @@ class _Known(RunView):
         return any(
             pc.any(pc.equal(self.topology_tables[table]["name"], str(name))).as_py() for table in found
         )
+
+    def host(self) -> str:
+        """The name of the host CPU."""
+        components = self.topology_tables["Component"]
+        return str(components["name"][components["kind"].index("host_cpu").as_py()])
 
     def names(self, refers: str) -> set[str]:
         """Everything that a parameter of this sort may name."""

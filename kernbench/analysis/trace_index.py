@@ -23,6 +23,7 @@ from kernbench.analysis.trace_tables import (
     TracedHop,
     TracedMessage,
     TracedOp,
+    host_of,
 )
 from kernbench.analysis.windows.estimate_bounds import Repeated
 
@@ -74,6 +75,7 @@ class TraceIndex:
         use = tables["Use"]
         resources = use["resource"].to_pylist()
         self.kinds = dict(zip(resources, use["kind"].to_pylist(), strict=True))
+        self.host = host_of(tables)
         self.is_link = dict(zip(resources, use["is_link"].to_pylist(), strict=True))
         self._held_up = self._back_pressure(tables)
         txn, self._row_ns, self._refresh_ns = _columns(tables, "RowUse", _ROW_USE)

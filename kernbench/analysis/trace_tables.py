@@ -10,9 +10,18 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.types
 
+from kernbench.hardware.topology.nodes import HOST_CPU
+
 Ints = npt.NDArray[np.int64]
 _FEW = 100_000
 """Texts that Python numbers sooner than ``pyarrow.compute`` is imported, which Arrow's own way needs."""
+
+
+def host_of(tables: Mapping[str, pa.Table]) -> str:
+    """The name of the host CPU of a run; the usual one where it did nothing."""
+    use = tables["Use"]
+    row = use["kind"].index("host_cpu").as_py()
+    return HOST_CPU if row < 0 else str(use["resource"][row])
 
 
 class Texts:

@@ -164,6 +164,16 @@ def test_parts_and_links_are_changed_and_removed() -> None:
     assert (p["slice_gbs"], p["n_channels"], p["slice"]) == (80.0, 4, 0)
 
 
+@pytest.mark.parametrize(("keys", "gbs"), [({"access_ns": 9.0}, 204.8), ({"channel_gbs": 64.0}, 409.6)])
+def test_a_change_of_a_slice_keeps_the_efficiency_of_its_file(keys: dict[str, float], gbs: float) -> None:
+    made = kb.Topology.from_yaml("minimal", {"cube.hbm.efficiency": 0.8})
+    slice_ = "sip0.cube0.hbm_ctrl.pe0"
+    made.change(slice_, **keys)
+    p = made.compile().node(slice_).properties
+    assert p["slice_gbs"] == gbs
+    assert p | keys == p
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

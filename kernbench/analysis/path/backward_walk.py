@@ -13,7 +13,6 @@ from kernbench.analysis.path.walk_track import Cause, Track, named
 from kernbench.analysis.trace_index import CLOSE_NS, HOST_LEVEL, LAUNCHING
 from kernbench.analysis.trace_tables import TracedMessage, TracedOp
 
-_HOST = "host.cpu"
 _LOADS = ".pe_dma"
 _UNDER_WAY = "under way when the run was stopped"
 
@@ -96,19 +95,19 @@ class Walk:
         following = last
         if isinstance(last, TracedOp):
             cause, activity = ("unfinished", _UNDER_WAY) if unfinished else ("host", "after the last answer")
-            track.to(last.t_end, cause, last.component or _HOST, activity)
+            track.to(last.t_end, cause, last.component or self.index.host, activity)
         elif last is not None and unfinished:
             track.to(last.t_done, "unfinished", last.dst, _UNDER_WAY)
         elif last is not None:
             track.to(last.t_done, "host", last.dst, "after the last answer")
         else:
-            track.to(track.stop, "unfinished", _HOST, _UNDER_WAY)
+            track.to(track.stop, "unfinished", self.index.host, _UNDER_WAY)
         while following is not None and track.now > track.stop:
             following = (
                 self._message(following) if isinstance(following, TracedMessage) else self._work(following)
             )
         track.line, track.op = "", -1
-        track.to(track.stop, "host", _HOST, "before the first request")
+        track.to(track.stop, "host", self.index.host, "before the first request")
 
     def _message(self, message: TracedMessage) -> Cause:
         """Back over a transaction, to what brought it about."""

@@ -9,14 +9,15 @@ from kernbench.hardware.kinds import Form, Traffic, component_kind
 from kernbench.hardware.routing import Route, Router, fault_impact
 from kernbench.hardware.topology import compile_topology, parse
 from kernbench.hardware.topology.described import content_of
+from kernbench.hardware.topology.places import places
 from kernbench.support.hints import suggestion
 from kernbench.support.pgraph import PropertyGraph, TopologyRecord, topology_graph
 
 _KEPT_TOPOLOGIES = 4
 _KEPT_FAULTS = 4
 """Faulty topologies that are kept; the tables of their routers are computed as they are needed."""
-SHORT_NAMES = {"host": "host.cpu"}
-"""Names that people type instead of a component's own."""
+HOST = "host"
+"""What people type instead of the name of the host CPU."""
 
 
 def traffic_of(graph: PropertyGraph, component: str) -> Traffic:
@@ -29,7 +30,7 @@ def resolve_component(graph: PropertyGraph, name: str) -> str:
 
     ``UsageError`` for a name that the topology does not have.
     """
-    full = SHORT_NAMES.get(name, name)
+    full = places(graph).part("host_cpu") if name == HOST else name
     if full in graph and graph.node(full).properties["kind"] == "pe":
         full = f"{full}.pe_dma"
     if full not in graph:

@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from kernbench.analysis.trace_tables import Texts
-from kernbench.analysis.use.time_lines import OF_HOST
+from kernbench.analysis.trace_tables import Texts, host_of
 from kernbench.analysis.windows.time_window import Floats, Window
 from kernbench.hardware.kinds import COMPONENT_KINDS
 from kernbench.support.dtypes import dtype as dtype_named
@@ -98,6 +97,7 @@ def values_in_tcm(tables: Mapping[str, pa.Table]) -> list[Value]:
     root: dict[int, int] = {}
     made: dict[int, tuple[int, str, float, int]] = {}
     last: dict[int, float] = {}
+    of_host = "", host_of(tables)
     columns = [operands[name] for name in ("op", "position", "handle", "shape", "dtype")]
     entries = sorted(zip(*columns, strict=True), key=lambda entry: (entry[0], entry[1] < 0))
     read: dict[int, int] = {}
@@ -111,7 +111,7 @@ def values_in_tcm(tables: Mapping[str, pa.Table]) -> list[Value]:
             read.setdefault(op, base)
         elif ops["kind"][row] == "view" and op in read:
             root[handle] = read[op]
-        elif (place := ops["component"][row]) not in OF_HOST:
+        elif (place := ops["component"][row]) not in of_host:
             made[handle] = op, f"{place.rpartition('.')[0]}.pe_tcm", ops["t_start"][row], _bytes(shape, dtype)
             last[handle] = max(last.get(handle, 0.0), ops["t_end"][row])
     return [Value(op, tcm, since, last[handle], n) for handle, (op, tcm, since, n) in made.items()]

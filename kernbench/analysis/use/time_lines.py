@@ -18,10 +18,6 @@ from numpy.typing import NDArray
 
 from kernbench.analysis.trace_tables import Ints, RowsOf, Texts
 from kernbench.analysis.windows.time_window import Floats, Window
-from kernbench.hardware.topology.nodes import HOST_CPU
-
-OF_HOST = ("", HOST_CPU)
-"""Places of operations that are not of a PE."""
 
 
 @dataclass(frozen=True)

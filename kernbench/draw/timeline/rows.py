@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from kernbench.analysis.trace_tables import Ints, Texts
+from kernbench.analysis.trace_tables import Ints, Texts, host_of
 from kernbench.analysis.use import time_lines
 from kernbench.analysis.use.occupancy import covered_ns, has_times, occupied_ns
-from kernbench.analysis.use.time_lines import OF_HOST, Lines, natural
+from kernbench.analysis.use.time_lines import Lines, natural
 from kernbench.analysis.windows.chosen_window import ALL
 from kernbench.analysis.windows.estimate_bounds import Repeated, repeated
 from kernbench.analysis.windows.time_window import Floats, Window, select
@@ -74,6 +74,8 @@ class _Rows:
         self.start = start
         self.wanted = wanted
         self.ops = time_lines.operations(tables, window)
+        self.of_host = "", host_of(tables)
+        """Places of operations that are not of a PE."""
 
     def host(self, launches: Sequence[Mapping[str, Any]], repeats: Sequence[Repeated]) -> list[RowGroup]:
         """The launches, periods that were not simulated as one bar, and the operations of the host."""
@@ -89,7 +91,7 @@ class _Rows:
             chosen = time_lines.one_place("repeats", names, none, begin, end, self.window)
             if len(chosen):
                 rows.append(self._row("repeats", "not simulated", chosen, "launch"))
-        mine = [code for code, place in enumerate(self.ops.places) if place in OF_HOST]
+        mine = [code for code, place in enumerate(self.ops.places) if place in self.of_host]
         for code in mine:
             chosen = self.ops.only(self.ops.place == code)
             if len(chosen):
@@ -105,7 +107,7 @@ class _Rows:
             found.setdefault(place, {})["kernel"] = self._row(place, "kernel", chosen, "kernel")
         for code, chosen in _by_place(self.ops):
             place, _, engine = self.ops.places[code].rpartition(".")
-            if self.ops.places[code] not in OF_HOST:
+            if self.ops.places[code] not in self.of_host:
                 row = self._row(self.ops.places[code], engine, chosen, _ENGINES.get(engine, ""))
                 found.setdefault(place, {})[engine] = row
         return [

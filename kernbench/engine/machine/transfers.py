@@ -17,7 +17,7 @@ from kernbench.engine.program.operations import Op, Region
 from kernbench.errors import UsageError
 from kernbench.hardware.kinds import component_kind
 from kernbench.hardware.routing import Traffic
-from kernbench.hardware.topology.nodes import HOST_CPU
+from kernbench.hardware.topology.places import places
 
 _SOURCES = {PeDma: Traffic.PE_DMA, Host: Traffic.HOST_MEMORY, MCpu: Traffic.MCPU_DMA}
 _OP_NAMES = {Traffic.PE_DMA: "dma", Traffic.HOST_MEMORY: "host", Traffic.MCPU_DMA: "mcpu"}
@@ -51,7 +51,7 @@ def endpoint(machine: System, src: str) -> tuple[Component, Traffic]:
 
     A PE stands for its DMA and ``host`` for the host CPU. Others are a :class:`UsageError`.
     """
-    full = HOST_CPU if src == "host" else src
+    full = places(machine.graph).part("host_cpu") if src == "host" else src
     for name in (full, f"{full}.pe_dma"):
         component = machine.components.get(name)
         if component is not None:

@@ -17,8 +17,8 @@ from kernbench.errors import ConfigError, UsageError
 from kernbench.hardware.topology import overrides
 from kernbench.hardware.topology.fields import Section
 from kernbench.hardware.topology.harvest import harvested
-from kernbench.hardware.topology.nodes import HOST_CPU
 from kernbench.hardware.topology.overrides import Speed
+from kernbench.hardware.topology.places import places
 from kernbench.support.pgraph import PropertyGraph
 
 _KEY = "faults"
@@ -79,10 +79,8 @@ def applied(graph: PropertyGraph, faults: Iterable[Fault], located: Any) -> Prop
             for_a_time.append({"links": sorted(lost), "from_ns": fault.from_ns, "to_ns": fault.to_ns})
     if for_a_time:
         graph.properties[_KEY] = json.dumps(for_a_time)
-    if HOST_CPU in parts:
-        raise ConfigError(
-            f"{located((_KEY,))}: faults: lose '{HOST_CPU}', expected it kept: it launches kernels"
-        )
+    if (host := places(graph).find("host_cpu")) in parts:
+        raise ConfigError(f"{located((_KEY,))}: faults: lose '{host}', expected it kept: it launches kernels")
     return harvested(graph, gone, parts) if gone or parts else graph
 
 

@@ -99,7 +99,11 @@ class PartKeys:
         }
         own = {key: now[key] for key in kind.properties if key not in usual and key not in slice_}
         own = {key: value for key, value in own.items() if key not in ("slice_gbs", "passes")}
-        return {**now, **self.of_kind(kind, {**known, **keys}, wrong, own)}
+        found = {**now, **self.of_kind(kind, {**known, **keys}, wrong, own)}
+        if "slice_gbs" in now:  # the efficiency of the file's HBM stays
+            then, since = (int(p["n_channels"]) * float(p["channel_gbs"]) for p in (now, found))
+            found["slice_gbs"] = float(now["slice_gbs"]) * (since / then)
+        return found
 
     def _slice(self, wrong: Wrong, given: Mapping[str, Any]) -> Properties:
         """What a topology file says of the HBM of a cube, of one slice."""

@@ -298,7 +298,7 @@ class Topology:
         Raises:
             ConfigError: a path that takes no time.
         """
-        if HOST_CPU not in self._graph:
+        if not any(self._graph.nodes("HostCpu")):
             self.add(HOST_CPU)
             self._steps.pop()  # whoever compiles it adds it
         graph = PropertyGraph(self._graph.properties)

@@ -13,7 +13,6 @@ from kernbench.analysis.routes.zero_load import Prediction, ZeroLoadModel
 from kernbench.errors import RoutingError, UsageError
 from kernbench.hardware.kinds import COMPONENT_KINDS, TRANSLATORS, link_kind
 from kernbench.hardware.routing import Route, Traffic, router_of
-from kernbench.hardware.topology.nodes import HOST_CPU
 from kernbench.hardware.topology.places import places
 from kernbench.support.pgraph import Node, PropertyGraph
 
@@ -88,7 +87,7 @@ class CaseCatalogue:
             raise UsageError("the topology has no PE or no HBM slice; there is nothing to probe")
         pe = dmas[0]
         sip, _ = _place(pe)
-        self._host([n for n in slices if _place(n)[0] == sip])
+        self._host(places(graph).part("host_cpu"), [n for n in slices if _place(n)[0] == sip])
         self._pe(pe, slices, _translation_ns(graph, pe))
 
     def chosen(self, name: str | None) -> list[Case]:
@@ -102,12 +101,12 @@ class CaseCatalogue:
             raise UsageError(f"this topology has no case '{name}'{reason}; it has {known}")
         return found
 
-    def _host(self, slices: list[Node]) -> None:
-        """For every number of chiplet seams between host and cube, the slice that answers soonest."""
+    def _host(self, host: str, slices: list[Node]) -> None:
+        """For every number of chiplet seams between ``host`` and cube, the slice that answers soonest."""
         classes: dict[int, list[Route]] = {}
         lost = []
         for node in slices:
-            route = self._way(HOST_CPU, node, Traffic.HOST_MEMORY)
+            route = self._way(host, node, Traffic.HOST_MEMORY)
             if route is None:
                 lost.append(node.id)
             else:
