@@ -123,19 +123,17 @@ class Progress:
         return live
 
 
-def say_if_interpreted() -> None:
-    """A remark where runs are slow because what is compiled is out of date."""
+@contextmanager
+def running() -> Iterator[Progress]:
+    """The progress of simulations; what they print goes to stderr, for stdout has the answer alone.
+
+    A remark first where runs are slow because what is compiled is out of date.
+    """
     # Imported now: whoever simulates needs it, others do not wait for it.
     from kernbench.support import compiled
 
     if text := compiled.reminder():
         remark(text)
-
-
-@contextmanager
-def running() -> Iterator[Progress]:
-    """The progress of simulations; what they print goes to stderr, for stdout has the answer alone."""
-    say_if_interpreted()
     with redirect_stdout(sys.stderr), Progress() as progress:  # rich gives back the stdout that it found
         yield progress
 

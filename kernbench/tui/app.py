@@ -13,7 +13,6 @@ from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.widgets import TextArea
-from textual.worker import Worker
 
 from kernbench.analysis.windows.chosen_window import ChosenWindow
 from kernbench.api.contents.windows import windows
@@ -24,7 +23,6 @@ from kernbench.tui.models.entity_pages import launch_page, operation_page, trans
 from kernbench.tui.models.pages import Page
 from kernbench.tui.models.resource_page import resource_page
 from kernbench.tui.models.run_page import compare_page, run_page, source_page
-from kernbench.tui.models.watch import Watched
 from kernbench.tui.screens.base import BrowserScreen
 from kernbench.tui.screens.choose import Line
 from kernbench.tui.screens.cypher import CypherScreen
@@ -38,7 +36,7 @@ from kernbench.tui.screens.topology import TopologyScreen
 
 
 class KernBenchApp(App[None]):
-    """Browses one store. ``run`` is opened at once where one is given; ``watched`` is run meanwhile."""
+    """Browses one store. ``run`` is opened at once where one is given."""
 
     TITLE = "kernbench"
     CSS_PATH = "app.tcss"
@@ -57,14 +55,13 @@ class KernBenchApp(App[None]):
         Binding("ctrl+z", "suspend_process", "Back to the shell", show=False, priority=True),
     ]
 
-    def __init__(self, browser: Browser, run: str | None = None, watched: Watched | None = None) -> None:
+    def __init__(self, browser: Browser, run: str | None = None) -> None:
         super().__init__()
         # Over ssh every frame is a round trip; nothing here needs to glide.
         self.animation_level = "none"
         self.browser = browser
         self.window = ChosenWindow()
         self.first = run
-        self.watched = watched
         self.history: list[str] = []
         """Cypher that was asked, oldest first."""
 
@@ -72,24 +69,12 @@ class KernBenchApp(App[None]):
         """Show the runs, and the one that was asked for on top."""
         if os.name == "posix" and threading.current_thread() is threading.main_thread():
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, self._terminated)
-        self.push_screen(RunsScreen(self.first, self.watched))
-        if self.watched is not None:
-            _: Worker[None] = self.run_worker(self._watch(self.watched))
+        self.push_screen(RunsScreen(self.first))
 
     def _terminated(self) -> None:
-        """Leave the terminal as it was; the run that is watched and queries end."""
-        if self.watched is not None:
-            self.watched.stop()
+        """Leave the terminal as it was; queries end."""
         self.browser.store.queries.cancel_all()
         self.exit(return_code=128 + signal.SIGTERM)
-
-    async def _watch(self, watched: Watched) -> None:
-        """Run it, then show the run; leave where there is none, or none to look into."""
-        await asyncio.to_thread(watched.work)
-        if watched.run is not None and watched.run.id:
-            self.open_target(Target("run", watched.run.id), "")
-        else:
-            self.exit()
 
     @property
     def run_id(self) -> str:
@@ -191,13 +176,10 @@ class KernBenchApp(App[None]):
         return not selected
 
     async def action_quit(self) -> None:
-        """Stop the run that is watched; else leave, and cancel what is asked.
+        """Leave, and cancel what is asked.
 
         Where the store is still at work, say that this is waited for.
         """
-        if self.watched is not None and not self.watched.over:
-            self.watched.stop()
-            return
         self.browser.store.queries.cancel_all()
         busy = any(screen.asking for screen in self.screen_stack if isinstance(screen, BrowserScreen))
         self.exit(message="kernbench: waiting for a query to stop" if busy else None)

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from kernbench.engine.run_options import Progress
 from kernbench.errors import UsageError
 from kernbench.support.pgraph import GraphStore
 from kernbench.support.written_files import writing
-
-if TYPE_CHECKING:
-    from kernbench.api.result import Run
-    from kernbench.tui.app import KernBenchApp
 
 
 def browse(store: GraphStore, run: str | None = None) -> None:
@@ -25,7 +19,10 @@ def browse(store: GraphStore, run: str | None = None) -> None:
     from kernbench.tui.models.browser import Browser
 
     browser = Browser(store)
-    _show(KernBenchApp(browser, None if run is None else browser.resolve(run)))
+    app = KernBenchApp(browser, None if run is None else browser.resolve(run))
+    app.run()
+    if app.return_code:  # of one that SIGTERM has ended, which ends the process too
+        raise SystemExit(app.return_code)
 
 
 def draw(store: GraphStore, run: str | None, keys: Sequence[str], size: tuple[int, int], file: str) -> None:
@@ -39,33 +36,8 @@ def draw(store: GraphStore, run: str | None, keys: Sequence[str], size: tuple[in
         partial.write_text(text, encoding="utf-8")
 
 
-def watch(name: str, start: Callable[[Progress], Run], store: GraphStore, max_ns: float | None = None) -> Run:
-    """Show the run ``name`` that ``start`` makes as it goes, then browse it; return it when the user leaves.
-
-    What ``start`` raises is raised here, once the terminal is as it was; ``KeyboardInterrupt`` where the user
-    stopped the run.
-    """
-    from kernbench.tui.app import KernBenchApp
-    from kernbench.tui.models.browser import Browser
-    from kernbench.tui.models.watch import Watched
-
-    watched = Watched(name, start, max_ns)
-    _show(KernBenchApp(Browser(store), watched=watched))
-    if watched.error is not None:
-        raise watched.error
-    assert watched.run is not None
-    return watched.run
-
-
-def _show(app: KernBenchApp) -> None:
-    """Run the app; one that SIGTERM has ended ends the process too, once the terminal is as it was."""
-    app.run()
-    if app.return_code:
-        raise SystemExit(app.return_code)
-
-
-def require_terminal(instead: str) -> None:
-    """``UsageError`` where there is no terminal to draw on; ``instead`` is the remedy."""
+def require_terminal() -> None:
+    """``UsageError`` where there is no terminal to draw on."""
     # Textual draws on stderr.
     if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
-        raise UsageError(f"the terminal UI needs a terminal; {instead}")
+        raise UsageError("the terminal UI needs a terminal; draw a screen with --svg FILE instead")

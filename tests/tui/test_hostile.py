@@ -13,8 +13,8 @@ from textual.widgets import Input, TextArea
 
 import kernbench as kb
 from kernbench.api import asking
+from kernbench.api.active_runs import UnderWay
 from kernbench.api.stores import borrowed
-from kernbench.tui.models.watch import Watched
 from kernbench.tui.screens import cypher as cypher_screen
 from kernbench.tui.screens.choose import Choose
 from kernbench.tui.screens.cypher import CypherScreen
@@ -23,7 +23,6 @@ from kernbench.tui.screens.questions import QuestionScreen
 from kernbench.workloads.benches.params import Param
 from kernbench.workloads.benches.registry import bench
 from tests.tui.driving import LIMIT_S, Driver, drive
-from tests.tui.test_watch import watched_session
 
 HOSTILE = [
     "a[",
@@ -235,24 +234,14 @@ def test_ctrl_c_copies_what_is_selected_in_the_editor(store: Path, ids: list[str
     drive(store, steps, run=ids[0])
 
 
-def test_a_run_under_way_is_stopped_first(store: Path) -> None:
-    """There the keys stop the run, which then ends the app."""
-    under_way = threading.Event()
-
-    def start(progress: Any) -> kb.Run:
-        while True:
-            under_way.set()
-            progress(1.0, 1)
-
-    watched = Watched("[/b] a[", start)
+def test_a_run_under_way_may_have_any_name(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kernbench.api.active_runs.FIRST_S", 0.0)
 
     async def steps(ui: Driver) -> None:
-        await asyncio.to_thread(under_way.wait, LIMIT_S)
-        await ui.pilot.press("ctrl+c")
-        assert watched.stopping
-        while watched.error is None:
-            await asyncio.sleep(0.005)
+        with UnderWay(store, "run [/b] a[") as going:
+            going.tell(lambda _: "1 ns")
+            ui.screen.look()
+            await ui.pilot.pause()
+            assert ui.text("#under-way") == "run [/b] a[  1 ns"
 
-    with borrowed(store) as opened:
-        watched_session(opened, watched, steps)
-    assert isinstance(watched.error, KeyboardInterrupt)
+    drive(store, steps)

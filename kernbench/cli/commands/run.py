@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import nullcontext
-from functools import partial as bound
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 import kernbench as kb
-from kernbench.api.stores import borrowed
 from kernbench.cli import options
 from kernbench.cli.group import Command
 from kernbench.cli.output import format_option
-from kernbench.cli.progress import running, say_if_interpreted
+from kernbench.cli.progress import running
 from kernbench.cli.run_report import print_run
 from kernbench.errors import KernBenchError, nothing_checked
-
-if TYPE_CHECKING:
-    from kernbench.support.pgraph import GraphStore
 
 
 @click.command(
@@ -50,7 +43,6 @@ if TYPE_CHECKING:
 @options.exact
 @options.instruments
 @options.details
-@click.option("--watch", is_flag=True, help="Show progress in the terminal, then browse the run.")
 @options.kept
 @options.check
 @options.store
@@ -62,7 +54,6 @@ def command(
     verify_ops: bool,
     settings: dict[str, str],
     check: bool,
-    watch: bool,
     details: bool,
     no_trace: bool,
     store: str | None,
@@ -79,44 +70,26 @@ def command(
     a race, is saved: its trace tells which operation wrote the first wrong value. Exits 1 in all these cases,
     130 when interrupted.
     """
-    file = options.topology_file(topology)
-    start = bound(
-        kb.run,
-        bench,
-        file,
-        "ops" if verify_ops else verify_data,
-        params=settings,
-        trace=not no_trace,
-        check=check or None,
-        **same,
-    )
-    # Open until the run is printed; without --watch the run itself keeps the store open.
-    with borrowed(store) if watch else nullcontext(store) as kept_in:
-        try:
-            if watch:
-                run = _run_watched(bench, start, kept_in, same["max_ns"])
-            else:
-                with running() as progress:
-                    run = start(store=kept_in, progress=progress.of_run)
-        except kb.RunVerificationError as wrong:
-            print_run(fmt, wrong.run, details)
-            raise
-        except (KernBenchError, KeyboardInterrupt) as stopped:
-            if (partial := getattr(stopped, "kept_run", None)) is not None:
-                print_run(fmt, partial, details)
-            raise
-        print_run(fmt, run, details)
-        if run.nothing_checked:
-            raise nothing_checked(run.bench)
-
-
-def _run_watched(
-    bench: str, start: Callable[..., kb.Run], store: GraphStore | str | None, max_ns: float | None
-) -> kb.Run:
-    """The run, once the user has left the screens that show it as it goes."""
-    from kernbench.tui.start import require_terminal, watch
-
-    require_terminal("leave out --watch")
-    say_if_interpreted()
-    with borrowed(store) as kept_in:
-        return watch(bench, lambda progress: start(store=kept_in, progress=progress), kept_in, max_ns=max_ns)
+    try:
+        with running() as progress:
+            run = kb.run(
+                bench,
+                options.topology_file(topology),
+                "ops" if verify_ops else verify_data,
+                params=settings,
+                trace=not no_trace,
+                check=check or None,
+                store=store,
+                progress=progress.of_run,
+                **same,
+            )
+    except kb.RunVerificationError as wrong:
+        print_run(fmt, wrong.run, details)
+        raise
+    except (KernBenchError, KeyboardInterrupt) as stopped:
+        if (partial := getattr(stopped, "kept_run", None)) is not None:
+            print_run(fmt, partial, details)
+        raise
+    print_run(fmt, run, details)
+    if run.nothing_checked:
+        raise nothing_checked(run.bench)

@@ -43,7 +43,7 @@ def command(run: str | None, svg: str | None, keys: str, size: tuple[int, int], 
     if keys and svg is None:
         raise click.UsageError("--keys is for --svg; name a file to draw the screen into")
     if svg is None:
-        require_terminal("draw a screen with --svg FILE instead")
+        require_terminal()
     with options.opened(store) as kept_in:
         if svg is None:
             browse(kept_in, run)

@@ -11,7 +11,6 @@ from textual.widgets import Static
 from kernbench.api.contents import runs
 from kernbench.draw.targets import Target
 from kernbench.tui.models.screen_table import grid_table
-from kernbench.tui.models.watch import Watched
 from kernbench.tui.screens.page import TableScreen
 from kernbench.tui.widgets.words import facts
 
@@ -30,9 +29,8 @@ class RunsScreen(TableScreen):
     """
     HELP = "m        mark a run as the one before; d compares the run under the cursor with it"
 
-    def __init__(self, first: str | None = None, watched: Watched | None = None) -> None:
+    def __init__(self, first: str | None = None) -> None:
         super().__init__("runs")
-        self.watched = watched
         self.first = first
         self.marked = ""
         self._newest = ""
@@ -80,11 +78,8 @@ class RunsScreen(TableScreen):
             return
         going = self.browser_app.browser.under_way()
         line = self.query_one("#under-way", Static)
-        works = [(work.name, work.text) for work in going.works]
-        if self.watched is not None and not self.watched.over and (not works or self.watched.stopping):
-            works = [(f"run {self.watched.name}", self.watched.text)]
-        line.update(facts(works))
-        line.display = bool(works)
+        line.update(facts([(work.name, work.text) for work in going.works]))
+        line.display = bool(going.works)
         as_it_came = self._whole is not None and self.rows.table is self._whole  # neither sorted nor filtered
         if going.newest and going.newest != self._newest and as_it_came and not self.asking:
             self.ask(self.browser_app.browser.runs, self.show_runs, "runs")
