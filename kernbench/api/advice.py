@@ -55,8 +55,8 @@ def advice_on(
 ) -> Advice:
     """Pieces of advice on a run, the largest saving first: see :func:`kernbench.advise`."""
     check_number("least", least, most=1.0)
-    store, window = run._kept_in(), run.window(launch)
-    run._check_traced()
+    store, window = run.store, run.window(launch)
+    run.check_traced()
     asked = rules(queries)
     asking.expect(asked, run.id, store)
     found = [one for rule in asked for one in _find(rule, run, launch, queries)]
@@ -90,7 +90,7 @@ def rules(queries: Folders = ()) -> list[Question]:
 def _find(rule: Question, run: RunTrace, launch: int | str, queries: Folders) -> Iterator[dict[str, Any]]:
     """A piece of advice for each row that a rule finds."""
     try:
-        rows = asking.ask(rule.name, run.id, run._kept_in(), launch=launch, queries=queries).dicts()
+        rows = asking.ask(rule.name, run.id, run.store, launch=launch, queries=queries).dicts()
     except QueryError as error:
         raise QueryError(f"rule '{rule.name}': {error}") from error
     for row in rows:

@@ -53,7 +53,7 @@ def advise(
     """
     with named_run(run, store) as kept:
         found, window = advice_on(kept, launch, least, queries), kept.window(launch)
-        return {**kept._named(window), "ns": window.ns, "advice": found, "uncovered": found.uncovered}
+        return {**kept.window_facts(window), "ns": window.ns, "advice": found, "uncovered": found.uncovered}
 
 
 def energy(

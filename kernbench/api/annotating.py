@@ -44,7 +44,7 @@ def annotate(run: str | Run, name: str, values: Mapping[Any, Any], store: Store 
         raise UsageError(f"name: {name!r} cannot be a name; give one of 1 to {_LONGEST} printable characters")
     if name in _OWN:
         raise UsageError(f"name: '{name}' is reserved for results of questions; give another name")
-    given = run._kept_in() if isinstance(run, Run) and store is None else store
+    given = run.store if isinstance(run, Run) and store is None else store
     with borrowed(given) as opened:
         target = run.id if isinstance(run, Run) else run_id(opened, run)
         found = _values(opened, target, values)

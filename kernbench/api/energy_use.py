@@ -92,7 +92,7 @@ def energy_of(run: RunTrace, figures: Figures | None = None) -> Energy:
     from kernbench.analysis.energy.energy_tables import Energy
     from kernbench.support.pgraph import RunRecord, further_link_properties
 
-    run._check_traced()
+    run.check_traced()
     record = RunRecord(run.properties, run.tables)
     topology = run.topology_record()
     wires = {str(p["wire"]) for p in further_link_properties(topology) if p.get("wire")}

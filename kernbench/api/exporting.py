@@ -55,7 +55,7 @@ def export(
     taken = ", ".join(form.options) or "none"
     if unknown := sorted(options.keys() - set(form.options)):
         raise UsageError(f"'{unknown[0]}' is not an option of '{to}'; it takes {taken}")
-    run._check_traced()
+    run.check_traced()
     usual = "run" if form.whole else "all"
     chosen = ChosenWindow.of(usual if launch is None else launch, from_ns, to_ns)
     if not form.whole or chosen != ChosenWindow("run"):

@@ -98,4 +98,4 @@ def _utilisation(run: Run, graph: PropertyGraph, window: Window) -> dict[str, fl
             f"run '{run.id}' was on topology '{run.topology}' (id {run.info['topology_id']}), not on "
             f"'{graph.properties['name']}' (id {graph.properties['id']}); draw the topology that it ran on"
         )
-    return run._utilisation(window)
+    return run.utilisation(window)

@@ -43,12 +43,12 @@ class Run(RunTrace):
     def __reduce__(self) -> tuple[Any, ...]:
         # By the store's URL where another process can open it; else with all that was kept.
         if self._store is None:
-            return _unpickled, (type(self), dict(self._properties), dict(self.tables), self._given_topology)
+            return _unpickled, (type(self), dict(self.properties), dict(self.tables), self._given_topology)
         if folder := folder_of(self._store.url):
-            return _unpickled, (type(self), dict(self._properties), str(folder.absolute()))
+            return _unpickled, (type(self), dict(self.properties), str(folder.absolute()))
         record = self._store.load(self.id)
-        kept = self._store.load_topology(str(self._properties["topology"]))
-        return _unpickled, (type(self), dict(self._properties), dict(record.tables), kept, True)
+        kept = self._store.load_topology(str(self.properties["topology"]))
+        return _unpickled, (type(self), dict(self.properties), dict(record.tables), kept, True)
 
     def _repr_html_(self) -> str:
         return SHOWN["run"](self, ChosenWindow()).html(summary=True)
@@ -82,7 +82,7 @@ class Run(RunTrace):
         """
         chosen = ChosenWindow.of(launch, from_ns, to_ns)
         window = self.window(chosen if self.traced else replace(chosen, launch="run"))
-        used = self._use_known(chosen)
+        used = self.known_use(chosen)
         path = self.critical_path(chosen) if self.traced else None
         launched = self.window("all").ns if self.launches else 0.0
         return {

@@ -23,20 +23,16 @@ class RunFacts:
     """The record of a run. Times in ns of simulated time, sizes in bytes."""
 
     def __init__(self, properties: Mapping[str, Any]) -> None:
-        self._properties = properties
-
-    @property
-    def properties(self) -> Mapping[str, Any]:
+        self.properties = properties
         """All that its record says of the run itself; :attr:`info` has what is documented."""
-        return self._properties
 
     @property
     def id(self) -> str:
         """Id in its store; empty when the run was not traced and so is not kept."""
-        return str(self._properties.get("id", ""))
+        return str(self.properties.get("id", ""))
 
-    def _named(self, window: Window) -> dict[str, Any]:
-        """``run_id bench topology launch window``: with what answers about a window of it begin."""
+    def window_facts(self, window: Window) -> dict[str, Any]:
+        """``run_id bench topology launch window``: the first keys of each answer about a window of it."""
         return {
             "run_id": self.id,
             "bench": self.bench,
@@ -48,23 +44,23 @@ class RunFacts:
     @property
     def bench(self) -> str:
         """Name of the bench."""
-        return str(self._properties["bench"])
+        return str(self.properties["bench"])
 
     @property
     def topology(self) -> str:
         """Name of the topology."""
-        return str(self._properties["topology_name"])
+        return str(self.properties["topology_name"])
 
     @property
     def params(self) -> dict[str, Any]:
         """Values of the bench's parameters."""
-        value: dict[str, Any] = json.loads(self._properties["params"] or "{}")
+        value: dict[str, Any] = json.loads(self.properties["params"] or "{}")
         return value
 
     @property
     def tags(self) -> list[str]:
         """Tags that the user gave the run."""
-        return tags_of(self._properties)
+        return tags_of(self.properties)
 
     @property
     def verified(self) -> bool | None:
@@ -75,22 +71,22 @@ class RunFacts:
     def verdict(self) -> str:
         """What verification found: ``yes``, ``no`` (values are wrong), ``race`` (accesses race),
         ``nothing checked`` (asked, but there was nothing to compare), or ``not asked``."""
-        found = str(self._properties["verified"])
+        found = str(self.properties["verified"])
         # Earlier versions called a race with right values "no", and the run "ok".
-        older = found == "no" and self._properties["status"] == "ok" and self._properties.get("races")
+        older = found == "no" and self.properties["status"] == "ok" and self.properties.get("races")
         return "race" if older else found
 
     @property
     def problem(self) -> str:
         """What is wrong where :attr:`verified` is False: the tensor and value, or the race; what ended a run
         that is partial; else empty."""
-        if self._properties["status"] == "partial":
-            return str(self._properties.get("problem", ""))
+        if self.properties["status"] == "partial":
+            return str(self.properties.get("problem", ""))
         if self.verified is not False:
             return ""
-        races = self._properties.get("races") or [{"message": "accesses race"}]
+        races = self.properties.get("races") or [{"message": "accesses race"}]
         other = races[0]["message"] if self.verdict == "race" else "values are wrong"
-        return str(self._properties.get("problem", other))
+        return str(self.properties.get("problem", other))
 
     @property
     def nothing_checked(self) -> bool:
@@ -100,24 +96,24 @@ class RunFacts:
     @property
     def sim_ns(self) -> float:
         """Simulated time from the first host command to the last answer."""
-        return float(self._properties["sim_ns"])
+        return float(self.properties["sim_ns"])
 
     @property
     def latency_ns(self) -> float:
         """Time in which at least one launch is between its submission and its completion."""
-        return float(self._properties["latency_ns"])
+        return float(self.properties["latency_ns"])
 
     @property
     def launch_ns(self) -> float:
         """The part of :attr:`latency_ns` in which no launch runs: those under way have not started yet."""
-        return float(self._properties["launch_ns"])
+        return float(self.properties["launch_ns"])
 
     @property
     def kernels_ns(self) -> float:
         """The rest of :attr:`latency_ns`: a launch runs, from its common start to its last answer."""
         return self.latency_ns - self.launch_ns
 
-    @property
+    @cached_property
     def launches(self) -> list[dict[str, Any]]:
         """The kernel launches in order.
 
@@ -127,10 +123,6 @@ class RunFacts:
         ``rank`` submitted it, None for a bench without ranks; ``package`` has the PEs, several with a comma
         between them. In a run that failed, times that have not come are -1, and their differences 0.
         """
-        return list(self._launches)
-
-    @cached_property
-    def _launches(self) -> list[dict[str, Any]]:
         return [
             {
                 "launch": one.get("launch", number),
@@ -140,18 +132,18 @@ class RunFacts:
                 **{key: value for key, value in one.items() if key != "rank"},
                 **times_of(one),
             }
-            for number, one in enumerate(self._properties.get("launches") or [])
+            for number, one in enumerate(self.properties.get("launches") or [])
         ]
 
     @property
     def accounted(self) -> list[str]:
         """What was simulated where a run accounts for more, and how far off times may be; else empty."""
-        return said(self._properties)
+        return said(self.properties)
 
     @property
     def source_text(self) -> str:
         """The text of the bench's file as it was run; empty for traffic, and for what was typed in."""
-        return str(self._properties.get("source_text", ""))
+        return str(self.properties.get("source_text", ""))
 
     @property
     def again(self) -> dict[str, Any]:
@@ -159,7 +151,7 @@ class RunFacts:
 
         ``bench`` is as the user named it. ``UsageError`` for a run that was kept without them.
         """
-        found = self._properties.get("again")
+        found = self.properties.get("again")
         if found is None:
             raise UsageError(
                 f"the version that kept run '{self.id}' did not record how to re-run it; run its bench first"
@@ -171,22 +163,22 @@ class RunFacts:
     @property
     def asked_hash(self) -> str:
         """The hash of the configuration that was asked for, before kernels chose their own."""
-        return str(self._properties.get("asked_hash", self._properties["config_hash"]))
+        return str(self.properties.get("asked_hash", self.properties["config_hash"]))
 
     @property
     def info(self) -> dict[str, Any]:
         """All settings and figures of the run itself, without looking at its trace."""
-        p = self._properties
+        p = self.properties
         return {
             "run_id": self.id or None,
             "bench": self.bench,
             "params": self.params,
             "topology": self.topology,
-            "topology_changes": (self._properties.get("again") or {}).get("topo", {}),
+            "topology_changes": (self.properties.get("again") or {}).get("topo", {}),
             "topology_id": p["topology"],
             "sim_ns": self.sim_ns,
-            "latency_ns": self.latency_ns if self._launches else None,
-            "launch_ns": self.launch_ns if self._launches else None,
+            "latency_ns": self.latency_ns if self.launches else None,
+            "launch_ns": self.launch_ns if self.launches else None,
             "verified": self.verified,
             "nothing_checked": self.nothing_checked,
             "verdict": self.verdict,
@@ -218,7 +210,7 @@ class RunFacts:
         from kernbench.analysis.windows.time_window import select
 
         chosen = ChosenWindow.of(launch, from_ns, to_ns)
-        return select(self._properties, chosen.launch, chosen.from_ns, chosen.to_ns)
+        return select(self.properties, chosen.launch, chosen.from_ns, chosen.to_ns)
 
 
 def _says_how(again: object) -> bool:

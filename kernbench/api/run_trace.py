@@ -118,7 +118,7 @@ class RunTrace(RunFacts):
         """
         return self._use_within(self.window(launch, from_ns, to_ns))
 
-    def _utilisation(self, window: Window) -> dict[str, float]:
+    def utilisation(self, window: Window) -> dict[str, float]:
         """Utilisation within a window by component and link."""
         used = self._use_within(window)
         return dict(zip(used["resource"].tolist(), used["utilisation"].tolist(), strict=True))
@@ -129,15 +129,15 @@ class RunTrace(RunFacts):
 
         if window.spans == ((0.0, self.sim_ns),):
             return self.used
-        self._check_traced()
-        return self._once(("use", window), lambda: resource_use(self.tables, window, self.sim_ns))
+        self.check_traced()
+        return self.cached(("use", window), lambda: resource_use(self.tables, window, self.sim_ns))
 
-    def _use_known(self, window: ChosenWindow) -> Frame:
+    def known_use(self, window: ChosenWindow) -> Frame:
         """:meth:`use`; of a run without a trace, which knows no windows, that of the whole run."""
         return self.use(window) if self.traced else self.used
 
-    def _once(self, key: tuple[str, Window], work: Callable[[], Worked]) -> Worked:
-        """What ``work`` gives, kept: several screens show the same window."""
+    def cached(self, key: tuple[str, Window], work: Callable[[], Worked]) -> Worked:
+        """What ``work`` gives, kept under ``key``, its name and window: several screens show the same one."""
         known = self._worked_out
         if key not in known:
             found = work()
@@ -184,18 +184,18 @@ class RunTrace(RunFacts):
         from kernbench.support.pgraph import run_graph
 
         topology = self.topology_record()
-        kept = self._kept_in().load(self.id).tables
-        tables = with_derived_tables(RunRecord(self._properties, self.tables), names, kept, lambda: topology)
+        kept = self.store.load(self.id).tables
+        tables = with_derived_tables(RunRecord(self.properties, self.tables), names, kept, lambda: topology)
         window = self.window(launch, from_ns, to_ns)
         if window.spans != ((0.0, self.sim_ns),):
             tables = tables_within(tables, window)
-        graph: nx.MultiDiGraph[Any] = run_graph(RunRecord(self._properties, tables), topology, names)
+        graph: nx.MultiDiGraph[Any] = run_graph(RunRecord(self.properties, tables), topology, names)
         return graph
 
     def topology_record(self) -> TopologyRecord:
         """The topology as it was compiled for the run. ``UsageError`` when the run is not kept."""
-        store = self._kept_in()
-        return self._given_topology or store.load_topology(str(self._properties["topology"]))
+        store = self.store
+        return self._given_topology or store.load_topology(str(self.properties["topology"]))
 
     def critical_path(
         self, launch: Chosen = "all", from_ns: float | None = None, to_ns: float | None = None
@@ -208,8 +208,8 @@ class RunTrace(RunFacts):
         from kernbench.analysis.path.critical_path import path_within
 
         window = self.window(launch, from_ns, to_ns)
-        partial = self._properties["status"] == PARTIAL
-        return self._once(
+        partial = self.properties["status"] == PARTIAL
+        return self.cached(
             ("path", window),
             lambda: path_within(self._trace_index, self.sim_ns, window, partial=partial),
         )
@@ -243,7 +243,7 @@ class RunTrace(RunFacts):
 
         if rows < 0:
             raise UsageError(f"rows={rows} cannot be shown; give a number from 1, or 0 for all")
-        self._check_traced()
+        self.check_traced()
         window = self.window(launch, from_ns, to_ns)
         window.check_time()
         return time_line(self.properties, self.tables, window, Wanted(links, waits, fold, rows))
@@ -265,7 +265,7 @@ class RunTrace(RunFacts):
 
     def query(self, name: str, /, **params: object) -> Result:
         """Ask this run the library question ``name``; ``kernbench query --list`` shows them."""
-        return asking.ask(name, run=self.id, store=self._kept_in(), params=params)
+        return asking.ask(name, run=self.id, store=self.store, params=params)
 
     def cypher(self, text: str, /, *, engine: str | None = None, **params: object) -> Result:
         """Ask this run free Cypher, which may only read. ``$name`` in it is bound to ``params['name']``.
@@ -273,14 +273,14 @@ class RunTrace(RunFacts):
         ``$run`` is this run's id. ``EXPLAIN``, ``PROFILE`` and ``engine`` are as for
         :func:`kernbench.ask_cypher`.
         """
-        return asking.ask_cypher(text, run=self.id, store=self._kept_in(), params=params, engine=engine)
+        return asking.ask_cypher(text, run=self.id, store=self.store, params=params, engine=engine)
 
     @property
     def traced(self) -> bool:
         """Whether it has a trace to look into."""
         return "Transaction" in self.tables and self.tables["Transaction"].num_rows > 0
 
-    def _check_traced(self) -> None:
+    def check_traced(self) -> None:
         """``UsageError`` for a run without a trace."""
         if not self.traced:
             raise UsageError(f"the run of '{self.bench}' has no trace; run it with trace=True")
@@ -289,10 +289,11 @@ class RunTrace(RunFacts):
     def _trace_index(self) -> TraceIndex:
         from kernbench.analysis.path.critical_path import trace_index
 
-        return trace_index(self.tables, self._properties)
+        return trace_index(self.tables, self.properties)
 
-    def _kept_in(self) -> GraphStore:
-        """The store that has it; ``UsageError`` for a run that was not kept."""
+    @property
+    def store(self) -> GraphStore:
+        """The open store that has it. ``UsageError`` for a run that is not kept."""
         if self._store is None:
             raise UsageError(
                 f"the run of '{self.bench}' was not saved, so it cannot be queried; run it with trace=True"

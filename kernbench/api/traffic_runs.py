@@ -45,7 +45,7 @@ class TrafficRun(Run):
         Keys ``name src dst op bytes offset count start_ns end_ns bandwidth_gbs wait_ns peak_path_gbs
         peak_fair_gbs``; ``bytes`` is the size of one of ``count`` transfers.
         """
-        return list(self._properties["flows"])
+        return list(self.properties["flows"])
 
     @property
     def totals(self) -> dict[str, Any]:
@@ -54,7 +54,7 @@ class TrafficRun(Run):
         The bandwidth is all bytes over the makespan; the peaks are sums over the flows: of the least
         bandwidth on each flow's way, and of the max-min fair shares of links and memories.
         """
-        return dict(self._properties["totals"])
+        return dict(self.properties["totals"])
 
     @property
     def makespan_ns(self) -> float:
@@ -69,16 +69,16 @@ class TrafficRun(Run):
         topology has and how many carried anything; the mean is over all of them. Utilisation is the time
         in which a link moved data as a share of the makespan.
         """
-        return list(self._properties["link_kinds"])
+        return list(self.properties["link_kinds"])
 
     def busiest(self, top: int = 10) -> list[dict[str, Any]]:
         """The ``top`` parts by utilisation, links and all else; shares are of the makespan.
 
         Keys ``resource kind utilisation occupancy busy_ns wait_ns bytes transactions``.
         """
-        return busiest(self._use_known(ChosenWindow()), top)
+        return busiest(self.known_use(ChosenWindow()), top)
 
-    def _use_known(self, window: ChosenWindow) -> Frame:
+    def known_use(self, window: ChosenWindow) -> Frame:
         """:meth:`use`; that of the makespan without a trace too, since nothing is busy outside of it."""
         if self.traced or window != ChosenWindow():
             return self.use(window)
@@ -96,7 +96,7 @@ class TrafficRun(Run):
 
         Shares of parts are of the window's length, by default of the makespan.
         """
-        used = self._use_known(ChosenWindow.of(launch, from_ns, to_ns))
+        used = self.known_use(ChosenWindow.of(launch, from_ns, to_ns))
         return {
             **self.info,
             **self.totals,

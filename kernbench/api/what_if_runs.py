@@ -128,7 +128,7 @@ def what_if(
     before_ns = before.ns
     after = measured["ns"] if measured else estimate.ns if estimate else before_ns
     return {
-        **kept._named(kept.window(launch)),
+        **kept.window_facts(kept.window(launch)),
         "problem": kept.problem,
         "changes": [
             *(
@@ -204,7 +204,7 @@ def what_if_candidates(
                 continue
             saved.append(before - new.critical_path(launch).ns)
     return {
-        **kept._named(kept.window(launch)),
+        **kept.window_facts(kept.window(launch)),
         "problem": kept.problem,
         "ns": before,
         "candidates": [

@@ -24,8 +24,8 @@ def link_lines(run: Run) -> None:
     from kernbench.analysis.path.source_lines import kept_source
     from kernbench.workloads import benches
 
-    name, lines = kept_source(run._properties)
-    place = str((run._properties.get("again") or {}).get("bench") or "").partition(":")[0]
+    name, lines = kept_source(run.properties)
+    place = str((run.properties.get("again") or {}).get("bench") or "").partition(":")[0]
     file = Path(place) if place.endswith(".py") else Path(benches.__file__).parent / name
     try:
         same = bool(name) and read_text(file).splitlines() == lines

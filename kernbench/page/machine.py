@@ -84,9 +84,9 @@ def machine_use(
     """
     drawn = VIEWS[view](graph, of)
     chosen = run.window(window)
-    shares = run._utilisation(chosen)
+    shares = run.utilisation(chosen)
     whole = overlay(drawn, shares)
-    names, edges, shares_over_time = run._once(  # the same for all views
+    names, edges, shares_over_time = run.cached(  # the same for all views
         ("over time", chosen), lambda: use_over_time(run.tables, chosen, BINS)
     )
     own, column = members(drawn, names), {name: at for at, name in enumerate(names)}

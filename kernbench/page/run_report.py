@@ -66,7 +66,7 @@ def write_report(
         found.timeline(chosen, rows=1)  # a run without a trace, or no such window, is an error
         window = {"launch": chosen.launch, "from": chosen.from_ns, "to": chosen.to_ns}
         answers = {}
-        for name, answer in _answers(Answers(found._kept_in()), {"run": found.id, **window}, against):
+        for name, answer in _answers(Answers(found.store), {"run": found.id, **window}, against):
             answers[name] = answer
             if progress is not None:
                 text = f"writing the page: {name.removeprefix('ask?question=')}"
@@ -117,7 +117,7 @@ def _answers(answers: Answers, params: dict[str, Any], against: str | None) -> I
 def _busiest(answers: Answers, params: dict[str, Any], names: list[str]) -> list[str]:
     """The :data:`_BY_NAME` of these SIPs, cubes or PEs with the busiest member, in the order given."""
     opened = answers.run(params)
-    shares = opened.run._utilisation(opened.run.window(window_of(params)))
+    shares = opened.run.utilisation(opened.run.window(window_of(params)))
     table = opened.topology.tables["Component"]
     parent = dict(zip(table["name"].to_pylist(), table["parent"].to_pylist(), strict=True))
     inside = members_of_blocks(parent, shares)

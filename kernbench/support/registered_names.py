@@ -25,7 +25,7 @@ def registered(folder: Path, decorator: str) -> dict[str, tuple[str, ...]]:
 
 
 def registered_in(path: Path, decorator: str) -> dict[str, tuple[str, ...]]:
-    """The names that module ``path`` gives to ``@decorator(...)``, in order; see :func:`declared`."""
+    """The names that module ``path`` gives to ``@decorator(...)``, in order; see :func:`registered`."""
     found: dict[str, tuple[str, ...]] = {}
     module = _parse(path, f"@{decorator}(")
     for node in module.body if module else ():

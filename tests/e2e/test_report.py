@@ -82,7 +82,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 def windows(made: Made) -> Path:
     """The folder of ``made``, with a report of a launch that is compared and one of part of the setup."""
     run, folder, _ = made
-    first = kb.open_run("last~1", run._kept_in())
+    first = kb.open_run("last~1", run.store)
     kb.write_report(run, folder / "sub" / "compared.html", launch=0, against=first.id)
     kb.write_report(run, folder / "setup.html", launch="setup", to_ns=100.0)
     return folder

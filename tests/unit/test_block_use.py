@@ -78,14 +78,14 @@ def test_every_surface_gives_a_die_the_same_use(run: kb.Run) -> None:
     """Diagram, page, and tree and map of the terminal UI."""
     used = run.use()
     shares = dict(zip(used["resource"].tolist(), used["utilisation"].tolist(), strict=True))
-    opened = Browser(run._kept_in()).run(run.id)
+    opened = Browser(run.store).run(run.id)
     tree = MachineTree(opened, shares_of(opened, WHOLE), "launch 0")
     package_map = tree.map("package")
     assert package_map is not None
     cells = {cell.name: cell.share for cell in package_map.cells.values()}
     assert "package.io" in cells, "all that is in the package, not dies alone"
-    picture = kb.diagram(opened.graph, "system", run=run, store=run._kept_in(), of="package")
-    page = Answers(run._kept_in()).answer("machine", {"run": run.id, "view": "system", "of": "package"})
+    picture = kb.diagram(opened.graph, "system", run=run, store=run.store, of="package")
+    page = Answers(run.store).answer("machine", {"run": run.id, "view": "system", "of": "package"})
     dies = [name for name in tree.parts("package") if tree.parts(name)]
     by_links = 0
     for die in dies:
@@ -106,10 +106,10 @@ def test_every_surface_gives_a_die_the_same_use(run: kb.Run) -> None:
 
 
 def test_a_report_shows_the_dies_with_the_busiest_members(run: kb.Run) -> None:
-    shares = run._utilisation(run.window())
+    shares = run.utilisation(run.window())
     dies = [f"package.die{x}_{y}" for x in range(3) for y in range(2)]
     inside = {die: [s for n, s in shares.items() if n.count(die) == n.count("package")] for die in dies}
     most = {die: max(found, default=0.0) for die, found in inside.items()}
-    shown = _busiest(Answers(run._kept_in()), {"run": run.id}, dies)
+    shown = _busiest(Answers(run.store), {"run": run.id}, dies)
     assert len(shown) == 3
     assert min(most[die] for die in shown) >= max(most[die] for die in dies if die not in shown) > 0

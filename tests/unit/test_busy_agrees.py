@@ -88,7 +88,7 @@ def inside(report: Path) -> dict[str, Any]:
 def test_tables_agree(run: kb.Run, launch: str, tmp_path: Path) -> None:
     """Those of Python, the questions, the page, the report and the terminal UI."""
     wanted = of_use(run, launch)
-    store = run._kept_in()
+    store = run.store
     kept = kb.open_run(run.id, store)
     summary = kept.summary(1000, launch)
     for key in ("busiest", "busiest_links", "busiest_engines", "most_waited_for"):
@@ -140,7 +140,7 @@ def test_timelines_agree(run: kb.Run, launch: str) -> None:
 def test_pictures_agree(run: kb.Run, launch: str, view: str) -> None:
     """A box or wire has the share of the busiest part in it: on the page, over time, and as a file."""
     wanted = of_use(run, launch)
-    graph = Answers(run._kept_in()).run({"run": run.id}).graph
+    graph = Answers(run.store).run({"run": run.id}).graph
     drawn = VIEWS[view](graph, None)
     most: dict[str, float] = {}
     for name, (share, _) in wanted.items():
@@ -156,14 +156,14 @@ def test_pictures_agree(run: kb.Run, launch: str, view: str) -> None:
     for rows in use["busiest"].values():
         for name, share in rows:
             assert share == pytest.approx(wanted.get(name, (0.0, 0.0))[0], abs=5.1e-5), name
-    text = kb.diagram(graph, view, run=run, store=run._kept_in(), launch=launch)
+    text = kb.diagram(graph, view, run=run, store=run.store, launch=launch)
     said = set(re.findall(r"utilisation ([^<&\n,]+)", text)) - {percent(0.0)}
     assert said == {percent(share) for share in shown.values()} - {percent(0.0)}
 
 
 def test_the_terminal_ui_map_agrees(run: kb.Run, launch: str) -> None:
     wanted = of_use(run, launch)
-    opened, window = Browser(run._kept_in()).run(run.id), ChosenWindow(launch)
+    opened, window = Browser(run.store).run(run.id), ChosenWindow(launch)
     machine = MachineTree(opened, shares_of(opened, window), "")
     for name in ("sip0", "sip0.cube0.r0c0"):
         found = machine.map(name)
@@ -184,7 +184,7 @@ def test_one_stretch_of_time_is_the_window(run: kb.Run, launch: str) -> None:
 
 def test_screens_offer_the_windows_that_differ(run: kb.Run) -> None:
     """Traffic from the start on lasts as long as its run: one window."""
-    opened = Browser(run._kept_in()).run(run.id).run
+    opened = Browser(run.store).run(run.id).run
     offered = [name for name, _ in windows(opened)]
     if isinstance(run, kb.TrafficRun):
         assert offered == ["all", "run"]

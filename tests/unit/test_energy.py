@@ -319,10 +319,10 @@ def test_more_energy_than_can_be_added_up_is_refused() -> None:
 
 def screens(run: kb.Run) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Energy as the page gets it, and the rows of the terminal UI."""
-    opened = Browser(run._kept_in()).run(run.id)
+    opened = Browser(run.store).run(run.id)
     (tab,) = (one for one in run_page(opened, ChosenWindow()).sections if one.name == "Energy")
     table = tab.load()
-    page: dict[str, Any] = Answers(run._kept_in()).answer("energy", {"run": run.id})
+    page: dict[str, Any] = Answers(run.store).answer("energy", {"run": run.id})
     return page, [dict(table.record(at)) for at in range(len(table))]
 
 

@@ -75,7 +75,7 @@ def test_one_part_has_one_figure_wherever_it_is_shown(run: kb.Run) -> None:
             strict=True,
         )
     )
-    store = run._kept_in()
+    store = run.store
     found = [shares(kb.open_run(run.id, store).summary(1000, None)["busiest"])]
     for name, column in (("busiest-links", "link"), ("busiest-engines", "component")):
         found.append(shares(run.query(name, launch="run", limit=1000).dicts(), column))
@@ -116,7 +116,7 @@ def test_a_timeline_of_several_launches_counts_no_time_between_them() -> None:
         for name in rows.keys() & wanted.keys():
             assert rows[name] == pytest.approx(wanted[name], abs=1e-9), name
     assert json.loads(run.to_json())["busiest"]
-    assert RunView(run._kept_in(), run.id).tables["Hop"].num_rows
+    assert RunView(run.store, run.id).tables["Hop"].num_rows
 
 
 def test_messages_that_pass_a_router_together_keep_it_busy_once_in_every_window() -> None:

@@ -139,7 +139,7 @@ def test_a_roofline_opens_where_there_is_something_to_draw(monkeypatch: pytest.M
     plain, by_operation = roofs.drawn, run.roofline("operation", "all", 500)
     monkeypatch.setattr(roofs, "drawn", lambda rows: plain([] if len(rows) == len(by_operation) else rows))
     assert roofline.of_run(run, ChosenWindow()).opens == "pe"
-    page = Answers(run._kept_in()).answer("roofline", {"run": run.id})
+    page = Answers(run.store).answer("roofline", {"run": run.id})
     assert (page["opens"], [bool(grid["drawn"]["work"]) for grid in page["grids"]]) == (
         "pe", [False, True, True],
     )  # fmt: skip

@@ -117,7 +117,7 @@ def test_a_run_that_was_kept_without_tensors_says_so() -> None:
     run = kb.run("qkv-gemm", compiled("minimal"), store="memory:", check=False)
     older = {key: value for key, value in run.properties.items() if key not in ("id", "tensors")}
     tables = {name: table for name, table in run.tables.items() if name not in ("Tensor", "Placed", "Access")}
-    store = run._store
+    store = run.store
     assert store is not None
     topology = store.load_topology(str(run.properties["topology"]))
     kept = store.keep(RunRecord({**older, "id": "older"}, tables), topology)
@@ -130,4 +130,4 @@ def test_a_run_without_tensors_has_no_traffic_of_tensors() -> None:
     flow = {"src": "host", "dst": "sip0.cube0.hbm_ctrl.pe0", "bytes": 64}
     run = kb.traffic([flow], compiled("minimal"), store="memory:", check=False)
     assert run.properties["tensors"] == 0
-    assert kb.ask("tensor-traffic", run.id, run._store).rows == []
+    assert kb.ask("tensor-traffic", run.id, run.store).rows == []

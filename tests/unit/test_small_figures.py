@@ -67,7 +67,7 @@ def test_a_span_knows_the_end_of_the_one_before_it() -> None:
             torch.zeros((8, 8), dtype="f16")
 
     run = kb.run(bench, "minimal", store="memory:")
-    with borrowed(run._kept_in()) as store:
+    with borrowed(run.store) as store:
         spans = window_tables(store.load(run.id))["Span"].to_pylist()
     setup = [span for span in spans if span["window"] == "setup"]
     assert len(setup) > 1

@@ -45,6 +45,6 @@ def _grid(asked: TableQuestion, run: Run, window: ChosenWindow) -> Grid:
     question = asking.question(asked.question)
     given = window.given if any(param["name"] == "launch" for param in question["params"]) else {}
     params = {} if asked.limit is None else {"limit": asked.limit}
-    found = asking.ask(question["name"], run.id, run._kept_in(), params, **given)
+    found = asking.ask(question["name"], run.id, run.store, params, **given)
     shown = columns(question, found.columns)
     return Grid(asked.key, asked.heading, shown, found.dicts(), parts=question["folds"], first=asked.first)

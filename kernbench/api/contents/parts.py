@@ -21,12 +21,12 @@ _FIRST = 20
 
 def of_run(run: Run, window: ChosenWindow) -> Content:
     """Every part that was used, the busiest first."""
-    return Content([grid(busiest(run._use_known(window), ALL))], "nothing was used")
+    return Content([grid(busiest(run.known_use(window), ALL))], "nothing was used")
 
 
 def longest(run: Run, window: ChosenWindow) -> Grid:
     """The same parts, those first that were waited for longest."""
-    rows = most_waited_for(run._use_known(window), ALL)
+    rows = most_waited_for(run.known_use(window), ALL)
     return Grid("waited", "Waited for longest", COLUMNS, rows, "nothing was waited for",
                 parts=("resource",), first=_FIRST)  # fmt: skip
 

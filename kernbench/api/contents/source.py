@@ -16,7 +16,7 @@ _COLUMNS = (Column("nr"), Column("ns", "ns"), Column("share", SHARE), Column("te
 
 def file_of(run: Run) -> str:
     """The file whose lines can be shown; empty where the run keeps none."""
-    return kept_source(run._properties)[0]
+    return kept_source(run.properties)[0]
 
 
 def of_run(run: Run, window: ChosenWindow) -> Content:
@@ -24,7 +24,7 @@ def of_run(run: Run, window: ChosenWindow) -> Content:
 
     ``UsageError`` where the run keeps no source, such as one of a function that was typed in.
     """
-    file, lines = kept_source(run._properties)
+    file, lines = kept_source(run.properties)
     if not file:
         raise UsageError(f"run '{run.id}' keeps no source; only benches in files have theirs kept")
     path = run.critical_path(window) if run.traced else None

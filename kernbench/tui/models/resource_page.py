@@ -81,7 +81,7 @@ class Shares:
 
 def shares_of(opened: OpenRun, window: ChosenWindow) -> dict[str, Shares]:
     """Utilisation and occupancy of everything that was used in a window."""
-    used = opened.run._use_known(window)
+    used = opened.run.known_use(window)
     columns = (plain(used[name]) for name in ("resource", "utilisation", "occupancy"))
     return {name: Shares(*shares) for name, *shares in zip(*columns, strict=True)}
 

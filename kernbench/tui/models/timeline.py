@@ -56,7 +56,7 @@ class Timeline:
             (f"launch {one['launch']} {one['kernel']}", float(one["t_start"]), float(one["t_done"]))
             for one in opened.run.launches
         ]
-        used = busiest(opened.run._use_known(window), ALL)
+        used = busiest(opened.run.known_use(window), ALL)
         self._used = [(row["resource"], row["kind"]) for row in used]
         self._ops = _Intervals(opened.run.table("Op"), "component", "t_start", "t_end")
         self._hops = _Intervals(opened.run.table("Hop"), "resource", "t_start", "t_out")
