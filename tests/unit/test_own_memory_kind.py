@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from kernbench.errors import ConfigError
 from kernbench.hardware.address.address_map import AddressMap
 from kernbench.hardware.kinds import COMPONENT_KINDS, ComponentKind
 from kernbench.hardware.topology import compile_topology, parse
+from kernbench.hardware.topology.places import SLICE, places
 from kernbench.workloads.probes.traffic_patterns import ranked_ends
 
 NAND = ComponentKind(
@@ -100,3 +102,60 @@ def test_a_kernel_s_bytes_are_below_the_roof_that_its_kind_says() -> None:
     assert {kind.kind: kind.roof for kind in COMPONENT_KINDS.values() if kind.memory} == {
         "hbm_ctrl": "hbm", "sram": "sram", "pe_tcm": "tcm", "memory": "sram"
     }  # fmt: skip
+
+
+PLACED = """
+name: placed
+components_file: mine.yaml
+system: {flit_bytes: 64}
+wires: {wide: {gbs: 128, delay_ns: 0.5}, narrow: {gbs: 64}}
+blocks:
+  die:
+    level: chiplet
+    parts:
+      noc: {kind: router, shape: {x: 2}, overhead_ns: 1}
+      m_cpu: m_cpu
+      pe: {block: pe, count: 2}
+      mem: {kind: KIND, count: 2, n_channels: 4, slice_bytes: 1 GiB, channel_gbs: 16, access_ns: 20}
+    connect:
+      - {mesh: noc, wire: wide}
+      - {pair: [pe, noc], wire: wide}
+      - {pair: [noc, mem], wire: narrow}
+      - {pair: ["noc[0]", m_cpu], wire: narrow}
+  pack:
+    level: package
+    parts: {io: io_chiplet, die: die}
+    connect: [{pair: [io, "die.noc[0]"], wire: narrow}]
+parts: {host.cpu: host_cpu, pack: pack}
+connect: [{pair: [host.cpu, pack.io], wire: narrow}]
+"""
+
+
+def test_a_kind_of_memory_in_slices_serves_kernels_as_hbm_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hbm = COMPONENT_KINDS["hbm_ctrl"]
+    (kinds,) = gc.get_referents(COMPONENT_KINDS)
+    monkeypatch.setitem(kinds, "lpddr_ctrl", replace(hbm, kind="lpddr_ctrl", name="", memory="LPDDR slice"))
+    (tmp_path / "mine.yaml").write_text("builtin.lpddr_ctrl: kernbench.engine.components.hbm:HbmSlice\n")
+    file, found = tmp_path / "placed.yaml", {}
+    for kind in ("hbm_ctrl", "lpddr_ctrl"):
+        file.write_text(PLACED.replace("KIND", kind))
+        graph = kb.load_topology(file)
+        assert [places(graph).part(SLICE, 0, 0, n) for n in (0, 1)] == ["pack.die.mem0", "pack.die.mem1"]
+        assert sum(1 for _ in graph.nodes("PseudoChannel")) == 8
+        assert [link.properties["kind"] for link in graph.out_edges("pack.die.mem0", "LINK")] == [
+            "router_to_hbm"
+        ]
+        run = kb.run("gemm-single-pe", file, store="memory:")
+        flows = [{"src": "pack.die.pe0", "dst": "pack.die.mem1", "bytes": 4096}]
+        by_kind = run.query("critical-path/by-kind").dicts()
+        found[kind] = (
+            run.latency_ns,
+            [{**row, "kind": str(row["kind"]).replace(kind, "KIND")} for row in by_kind],
+            kb.traffic(flows, graph).totals["makespan_ns"],
+            kb.traffic("pattern:all-local", graph).totals["makespan_ns"],
+            repr(kb.probe(file, sizes=[256]).rows).replace(kind, "KIND"),
+        )
+        kb.load_topology(file, {"faults": [{"part": "pack.die.mem1"}]})
+    assert found["lpddr_ctrl"] == found["hbm_ctrl"]

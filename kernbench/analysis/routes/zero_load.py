@@ -399,7 +399,7 @@ class _Journey:
             if not self.hit and not (is_write and own["cache_write_back"]):  # its channels serve it, too
                 gbs = min(gbs, float(own["channel_gbs"]) * int(own["n_channels"]))
             served = self._cached(name, served, nbytes, is_write)
-        elif kind == "hbm_ctrl":
+        elif COMPONENT_KINDS[kind].sliced:
             channels = 1 if self.one_channel else int(self.model.figures(name)["n_channels"])
             gbs = self.model.number(name, "channel_gbs") * channels
             burst_ns = self.model.number(name, "burst_bytes") / self.model.number(name, "channel_gbs")

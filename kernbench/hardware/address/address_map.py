@@ -17,6 +17,7 @@ from kernbench.hardware.address.physical import PhysAddr
 from kernbench.hardware.address.requests import PhysicalRequest, by_channel, gathered_by_channel
 from kernbench.hardware.address.runs import Runs
 from kernbench.hardware.address.windows import AddressWindow, whole, windows_of
+from kernbench.hardware.kinds import component_kind
 from kernbench.hardware.topology.places import places
 from kernbench.support.pgraph import PropertyGraph
 
@@ -213,8 +214,9 @@ class AddressMap:
 
     def location(self, memory: str, pe: int) -> tuple[int, int, int]:
         """(sip, cube, pe) of a memory: that of a slice's PE, and ``pe`` where it is no PE's own."""
-        p = self._graph.node(memory).properties
-        own = p["slice"] if p["kind"] == "hbm_ctrl" else p["pe"]
+        node = self._graph.node(memory)
+        p = node.properties
+        own = p["slice" if component_kind(node).sliced else "pe"]
         return int(p["sip"]), int(p["cube"]), pe if int(own) < 0 else int(own)
 
     def scratch(self, sip: int, cube: int, pe: int) -> tuple[int, int]:

@@ -109,11 +109,9 @@ def _in_order(graph: PropertyGraph) -> list[AddressWindow]:
 def _rank(node: Node) -> tuple[str, int]:
     """What kind of window a memory is, and its number among those of its chiplet."""
     p = node.properties
-    return {
-        "hbm_ctrl": ("hbm", int(p.get("slice", 0))),
-        "sram": ("sram", 0),
-        "pe_tcm": ("tcm", int(p["pe"])),
-    }.get(str(p["kind"]), ("memory", 0))
+    if component_kind(node).sliced:
+        return "hbm", int(p.get("slice", 0))
+    return {"sram": ("sram", 0), "pe_tcm": ("tcm", int(p["pe"]))}.get(str(p["kind"]), ("memory", 0))
 
 
 def whole(node: Node, key: str) -> int:

@@ -124,6 +124,11 @@ class ComponentKind:
         return self.sends is not None and not self.section
 
     @property
+    def sliced(self) -> bool:
+        """A memory in numbered slices: each PE of a chiplet has the one of its number, or all share them."""
+        return bool(self.memory) and "slice" in self.properties
+
+    @property
     def has_dma(self) -> bool:
         """It moves data with DMA engines of its own."""
         return self.sends in (Traffic.PE_DMA, Traffic.MCPU_DMA)

@@ -75,7 +75,7 @@ def consequences(graph: PropertyGraph) -> Iterator[str]:
     near: dict[tuple[int, ...], set[str]] = defaultdict(set)
     alone = []
     for name, node in wired.items():
-        if _is(node, "hbm_ctrl"):
+        if component_kind(node).sliced:
             near[_place(node)[:depth]].add(name)
             if (
                 lost(graph)
@@ -184,7 +184,7 @@ def _slices(
     """New numbers of slices by place: where PEs have their ``own``, each PE has that of its new number."""
     of: dict[tuple[int, int], list[int]] = defaultdict(list)
     for node in nodes:
-        if _is(node, "hbm_ctrl"):
+        if component_kind(node).sliced:
             of[_place(node)[:2]].append(int(node.properties["slice"]))
     return {
         (*chiplet, number): i

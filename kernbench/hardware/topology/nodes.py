@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernbench.hardware.kinds import COMMON, COMPONENT_KINDS
+from kernbench.hardware.kinds import COMMON, COMPONENT_KINDS, component_kind
 from kernbench.support.pgraph import Edge, Node, Properties, PropertyGraph
 
 _NO_PROPERTIES: Properties = {}
@@ -67,7 +67,7 @@ def add_channels(graph: PropertyGraph) -> None:
     They are made from the properties of the slice, so overrides must have been applied before. Slices that
     have theirs are left as they are.
     """
-    for slice_ in [node for node in graph.nodes() if node.properties["kind"] == "hbm_ctrl"]:
+    for slice_ in [node for node in graph.nodes() if component_kind(node).sliced]:
         if next(graph.out_edges(slice_.id, "CONTAINS"), None) is not None:
             continue
         p = slice_.properties

@@ -82,7 +82,7 @@ class PartKeys:
         except ValidationError as error:
             first = from_pydantic(error, type(usual))[0]
             raise wrong("_".join(map(str, first.path)), first.message) from None
-        if kind.kind == "hbm_ctrl":
+        if kind.sliced:
             own = {**own, **self._slice(wrong, {**flat(section), **keys})}
         return component(kind, section, self.spec, own)
 
@@ -91,7 +91,7 @@ class PartKeys:
     ) -> Properties:
         """The properties ``now`` of a component of ``kind``, with ``keys`` changed."""
         usual = flat(self.section(kind))
-        slice_ = (*_SLICE, "burst_bytes") if kind.kind == "hbm_ctrl" else ()
+        slice_ = (*_SLICE, "burst_bytes") if kind.sliced else ()
         known = {
             key: value
             for key, value in now.items()

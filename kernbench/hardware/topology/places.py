@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from kernbench.errors import UsageError
+from kernbench.hardware.kinds import component_kind
 from kernbench.support.pgraph import PropertyGraph
 
 _KEY = "places"
+SLICE = "slice"
+"""Stands for whatever kind has a slice of memory somewhere."""
 
 
 class Places:
@@ -15,12 +18,13 @@ class Places:
         self._found: dict[tuple[str, int, int, int], str] = {}
         for node in graph.nodes():
             p = node.properties
-            kind = str(p["kind"])
-            number = p["slice"] if kind == "hbm_ctrl" else p["pe"]
-            self._found.setdefault((kind, int(p["sip"]), int(p["cube"]), int(number)), node.id)
+            sliced = "slice" in p and component_kind(node).sliced
+            at = int(p["sip"]), int(p["cube"]), int(p["slice" if sliced else "pe"])
+            for kind in (str(p["kind"]), SLICE) if sliced else (str(p["kind"]),):
+                self._found.setdefault((kind, *at), node.id)
 
     def find(self, kind: str, sip: int = -1, cube: int = -1, pe: int = -1) -> str | None:
-        """The part of ``kind`` there, the first of several; ``pe`` is the slice of an ``hbm_ctrl``."""
+        """The part of ``kind`` there, the first of several; ``pe`` is the number of a slice."""
         return self._found.get((kind, sip, cube, pe))
 
     def part(self, kind: str, sip: int = -1, cube: int = -1, pe: int = -1) -> str:

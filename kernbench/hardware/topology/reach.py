@@ -91,7 +91,11 @@ def _lacks(graph: PropertyGraph) -> dict[str, list[Node]]:
     joined = {end for link in graph.edges("LINK") for end in (link.source, link.target)}
     hosts = of_kind.get("host_cpu", [])
     over = {"package": ("sip",), "chiplet": ("sip", "cube")}.get(str(graph.properties.get("interleave")))
-    slices = {_at(node, *(over or ("sip", "cube", "slice"))) for node in of_kind.get("hbm_ctrl", [])}
+    slices = {
+        _at(node, *(over or ("sip", "cube", "slice")))
+        for node in graph.nodes()
+        if component_kind(node).sliced
+    }
     packages = {_at(node, "sip") for node in of_kind.get("io_cpu", [])}
     chiplets = {_at(node, "sip", "cube") for node in of_kind.get("m_cpu", [])}
     pes = of_kind.get("pe", [])

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from kernbench.analysis.routes.zero_load import Prediction, ZeroLoadModel
 from kernbench.errors import RoutingError, UsageError
-from kernbench.hardware.kinds import COMPONENT_KINDS, TRANSLATORS, link_kind
+from kernbench.hardware.kinds import COMPONENT_KINDS, TRANSLATORS, component_kind, link_kind
 from kernbench.hardware.routing import Route, Traffic, router_of
 from kernbench.hardware.topology.places import places
 from kernbench.support.pgraph import Node, PropertyGraph
@@ -81,7 +81,10 @@ class CaseCatalogue:
         """The largest transfer that is one message; None for any size."""
         if next(iter(_of_kind(graph, "channel_router")), None) is not None:
             self.limit_bytes = self._flit
-        slices = sorted(_of_kind(graph, "hbm_ctrl"), key=lambda n: (*_place(n), int(n.properties["slice"])))
+        slices = sorted(
+            (n for n in graph.nodes() if component_kind(n).sliced),
+            key=lambda n: (*_place(n), int(n.properties["slice"])),
+        )
         dmas = sorted(_of_kind(graph, "pe_dma"), key=lambda n: (*_place(n), int(n.properties["pe"])))
         if not slices or not dmas:
             raise UsageError("the topology has no PE or no HBM slice; there is nothing to probe")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kernbench.hardware.topology.places import places
+from kernbench.hardware.topology.places import SLICE, places
 from kernbench.support.pgraph import PropertyGraph
 from kernbench.workloads.probes.cases import Case, CaseCatalogue
 
@@ -22,11 +22,11 @@ def scenarios(graph: PropertyGraph, nbytes: int) -> list[tuple[str, str, Flows, 
     cubes, pes = (int(graph.properties[key]) for key in ("cubes_per_sip", "pes_per_cube"))
     known = places(graph)
     slices = 0
-    while known.find("hbm_ctrl", 0, 0, slices):
+    while known.find(SLICE, 0, 0, slices):
         slices += 1
 
     def flow(op: str, cube: int, pe: int, to_cube: int, to: int, place: int = 0) -> dict[str, Any]:
-        ends = {"src": known.pe(0, cube, pe), "dst": known.part("hbm_ctrl", 0, to_cube, to)}
+        ends = {"src": known.pe(0, cube, pe), "dst": known.part(SLICE, 0, to_cube, to)}
         return {**ends, "bytes": nbytes, "op": op, "offset": place * nbytes}
 
     found: list[tuple[str, str, Flows, Case | None]] = []

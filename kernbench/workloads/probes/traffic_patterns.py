@@ -21,7 +21,7 @@ from random import Random
 
 from kernbench.errors import UsageError
 from kernbench.hardware.kinds import component_kind
-from kernbench.hardware.topology.places import places
+from kernbench.hardware.topology.places import SLICE, places
 from kernbench.support.hints import suggestion
 from kernbench.support.pgraph import PropertyGraph
 from kernbench.workloads.benches.params import Param, ParamValue
@@ -203,11 +203,12 @@ def ranked_ends(graph: PropertyGraph) -> list[tuple[str, str]]:
     """
     known = places(graph)
     shared: dict[int, list[str]] = {}
-    for node in graph.nodes("HbmCtrl") if graph.properties.get("interleave") else ():
+    slices = (node for node in graph.nodes() if component_kind(node).sliced)
+    for node in slices if graph.properties.get("interleave") else ():
         shared.setdefault(int(node.properties["sip"]), []).append(node.id)
     found = []
     for number, at in enumerate(ranks(graph)):
-        own = shared[at[0]][number % len(shared[at[0]])] if at[0] in shared else known.find("hbm_ctrl", *at)
+        own = shared[at[0]][number % len(shared[at[0]])] if at[0] in shared else known.find(SLICE, *at)
         found.append((known.pe(*at), own or known.part("pe_tcm", *at)))
     return found or _sources(graph)
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from kernbench.engine.machine.machine import Machine
 from kernbench.engine.machine.transfers import address_of, endpoint
+from kernbench.hardware.kinds import component_kind
 from kernbench.workloads.probes.traffic_flow import Flow
 
 
@@ -68,7 +69,7 @@ def _memory(machine: Machine, flow: Flow) -> dict[str, float]:
     kind = memory.node.properties["kind"]
     if "cache_gbs" in memory.node.properties:
         return {flow.dst: memory.number("cache_gbs")}
-    if kind == "hbm_ctrl":
+    if component_kind(memory.node).sliced:
         return {flow.dst: memory.integer("n_channels") * memory.number("channel_gbs")}
     if kind == "pe_tcm":
         return {f"{flow.dst}#{flow.op}": memory.number("write_gbs" if flow.is_write else "read_gbs")}

@@ -50,7 +50,7 @@ class Rows:
     cube: list[int] = field(default_factory=list)
     pe: list[int] = field(default_factory=list)
     number: list[int] = field(default_factory=list)
-    """Of an HBM slice: which of its chiplet."""
+    """Of a slice of memory: which of its chiplet."""
     parent: list[int] = field(default_factory=list)
     """Row of the group that a part is in; -1: in none of the block's."""
     at: list[tuple[float, float]] = field(default_factory=list)
@@ -78,9 +78,8 @@ class Rows:
         self.sorts.append(sort)
         for column in (self.sip, self.cube, self.pe, self.parent):
             column.append(-1)
-        is_slice = sort.kind.kind == "hbm_ctrl"
-        self.number.append(self.slices if is_slice else -1)
-        self.slices += is_slice
+        self.number.append(self.slices if sort.kind.sliced else -1)
+        self.slices += sort.kind.sliced
         self.at.append(at)
         return len(self.names) - 1
 

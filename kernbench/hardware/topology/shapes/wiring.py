@@ -44,10 +44,9 @@ def link_kind(a: str, b: str) -> str:
         return "ucie_mesh"
     if ends & _PORTS and "router" in ends:  # within its chiplet the DMA of a PE keeps to the mesh
         return "ucie_to_router"
-    if "hbm_ctrl" in ends:
-        return "router_to_hbm"
-    if any(COMPONENT_KINDS[end].memory for end in ends):
-        return "router_to_sram"
+    memories = [kind for end in ends if (kind := COMPONENT_KINDS[end]).memory]
+    if memories:
+        return "router_to_hbm" if any(kind.sliced for kind in memories) else "router_to_sram"
     return "pcie" if ends & {"switch", "pcie_ep"} else "router_mesh"
 
 
