@@ -164,6 +164,33 @@ def test_parts_and_links_are_changed_and_removed() -> None:
     assert (p["slice_gbs"], p["n_channels"], p["slice"]) == (80.0, 4, 0)
 
 
+def test_the_channels_of_a_changed_slice_are_those_that_it_says() -> None:
+    slice_ = "sip0.cube0.hbm_ctrl.pe0"
+    flow = {"src": "sip0.cube0.pe0", "dst": slice_, "bytes": 1 << 16, "op": "read"}
+    ns = []
+    for channels in (8, 2):
+        made = kb.Topology.from_yaml("minimal")
+        with pytest.raises(UsageError, match="follows from the component that it is in; change that"):
+            made.remove(f"{slice_}.pc0")
+        made.change(slice_, n_channels=channels, channel_gbs=16.0)
+        graph = made.compile()
+        assert [n.properties["bw_gbs"] for n in graph.nodes("PseudoChannel")] == [16.0] * channels
+        ns.append(kb.traffic([flow], graph).totals["makespan_ns"])
+        assert rows(compile_topology(parse(made.to_yaml(), "again.yaml"))) == rows(graph)
+    for channels, took in zip((8, 2), ns, strict=True):
+        assert 0 < took - (1 << 16) / (channels * 16.0) < 16.0  # the way there and back
+
+
+def test_a_compiled_machine_does_not_follow_later_changes() -> None:
+    made, link = line(3), "sip0.cube0.r0c0->sip0.cube0.r0c1"
+    before = made.compile()
+    made.change(link, gbs=8.0)
+    assert (before.edge(link).properties["bw_gbs"], made.compile().edge(link).properties["bw_gbs"]) == (
+        64.0,
+        8.0,
+    )
+
+
 @pytest.mark.parametrize(("keys", "gbs"), [({"access_ns": 9.0}, 204.8), ({"channel_gbs": 64.0}, 409.6)])
 def test_a_change_of_a_slice_keeps_the_efficiency_of_its_file(keys: dict[str, float], gbs: float) -> None:
     made = kb.Topology.from_yaml("minimal", {"cube.hbm.efficiency": 0.8})
@@ -179,6 +206,8 @@ def test_a_change_of_a_slice_keeps_the_efficiency_of_its_file(keys: dict[str, fl
     [
         (lambda made: made.change("sip0.cube0.r0c9"), "is not there, did you mean 'sip0.cube0.r0c"),
         (lambda made: made.change("sip0.cube0.r0c0", speed=2), "unknown key"),
+        (lambda made: made.change("sip0.cube0", overhead_ns=1.0), "has no keys of its own"),
+        (lambda made: made.change("tray", overhead_ns=1.0), "has no keys of its own"),
         (
             lambda made: made.change("sip0.cube0.r0c0->sip0.cube0.r0c1", gb=2),
             "unknown key 'gb', did you mean 'gbs'",

@@ -264,7 +264,7 @@ class Topology:
             keys: of a part as :meth:`add` takes them; of a link ``gbs``, ``mm``, ``delay_ns``, ``weight_mm``.
 
         Raises:
-            UsageError: no such part or link.
+            UsageError: no such part or link, or a group, which has no keys.
             ConfigError: a key that it does not have, or a value that does not fit.
         """
         place = f"topology '{self.name}', '{where}'"
@@ -273,9 +273,14 @@ class Topology:
             found.properties = {**found.properties, **_figures(place, keys)}
         else:
             node = self._node(place, where)
-            node.properties = self._keys.changed(
-                component_kind(node), node.properties, keys, _wrong_key(place)
-            )
+            kind = component_kind(node)
+            if kind.form is not Form.WIRED:
+                raise UsageError(
+                    f"{place}: has no keys of its own; change a component in it, or that it is in"
+                )
+            node.properties = self._keys.changed(kind, node.properties, keys, _wrong_key(place))
+            if kind.sliced:  # its channels follow from it, and are made anew
+                self._graph = without(self._graph, set(), set(inside(self._graph, where)))
         self._steps.append({"do": "change", "what": where, **keys})
 
     def remove(self, where: str) -> None:
@@ -288,7 +293,8 @@ class Topology:
         if "->" in where:
             self._graph = without(self._graph, {self._link(place, where).id})
         else:
-            self._node(place, where)
+            if component_kind(self._node(place, where)).form is Form.PART:
+                raise UsageError(f"{place}: follows from the component that it is in; change that")
             self._graph = without(self._graph, set(), {where, *inside(self._graph, where)})
         self._steps.append({"do": "remove", "what": where})
 
@@ -307,7 +313,7 @@ class Topology:
             for node in self._graph.nodes():
                 graph.add_node(Node(node.id, node.labels, dict(node.properties)))
             for edge in self._graph.edges():
-                graph.add_edge(edge)
+                graph.add_edge(Edge(edge.id, edge.source, edge.target, edge.type, edge.properties))
             if not self._fresh and not self._steps:
                 return graph
             if self._fresh:
