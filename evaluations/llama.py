@@ -10,6 +10,7 @@ from kernbench.api.evaluations import evaluation
 from kernbench.api.sweeps.evaluator import Evaluator, PointRun
 from kernbench.errors import UsageError
 from kernbench.hardware.kinds.links import BLUE, FAINT, GREEN, ORANGE, PURPLE, SKY, VERMILION
+from kernbench.hardware.topology.described import content_of
 from kernbench.workloads.benches.llama_decoder import sizes_of
 from kernbench.workloads.benches.params import Param
 
@@ -40,7 +41,8 @@ Rows = list[dict[str, Any]]
             "packages",
             str,
             "1",
-            f"of the topology's kind, by which a layer is shared; whole: {WHOLE['packages']}",
+            "by which a layer is shared, of the topology's kind; of a machine of parts 1 or all; "
+            f"whole: {WHOLE['packages']}",
         ),
         Param("batch", str, "1,64", f"sequences in decode; whole: {WHOLE['batch']}"),
         Param("kv", str, "512,2048", f"keys of each; whole: {WHOLE['kv']}"),
@@ -62,8 +64,10 @@ def run(evaluator: Evaluator) -> None:
     rows: Rows = []
     shares: Rows = []
     for packages in _numbers(p, "packages"):
-        points = [{"model": m, "resident": True, **size} for m in models for size in sizes]
-        topo = {"system.sips": packages, "system.flit_bytes": p["flit_bytes"]}
+        points = [
+            {"model": m, "resident": True, "capacity": "model", **size} for m in models for size in sizes
+        ]
+        topo = {"system.flit_bytes": p["flit_bytes"], **_of_so_many(evaluator, packages)}
         device = "sip:0" if packages == 1 else "all"
         found = evaluator.points("llama-decoder", points, topo=topo, device=device, verify=False)
         for point, one in zip(points, found, strict=True):
@@ -98,6 +102,20 @@ def _numbers(params: dict[str, Any], name: str) -> list[int]:
     if any(number < 1 for number in found):
         raise UsageError(f"evaluation 'llama', parameter '{name}': {params[name]} must be 1 or more each")
     return found
+
+
+def _of_so_many(evaluator: Evaluator, packages: int) -> dict[str, object]:
+    """What makes the machine one of so many packages; a machine of parts has those of its file."""
+    graph = evaluator.machine()
+    there = int(graph.properties["sips"])
+    if "parts" not in content_of(str(graph.properties["spec"])):
+        return {"system.sips": packages}
+    if packages not in (1, there):
+        raise UsageError(
+            f"evaluation 'llama', parameter 'packages': {graph.properties['name']} is made of parts "
+            f"and has {there} packages, of which {packages} cannot be asked for; give 1 or {there}"
+        )
+    return {}
 
 
 def _first(run: PointRun) -> set[int]:

@@ -109,11 +109,11 @@ class DeviceMemory:
         """
         # In HBM whole bursts: none is shared.
         align = self._addresses.burst_bytes if memory == "hbm" else WORD_BYTES
-        return self._list(place, memory).alloc(nbytes, align)
+        return self.memory_of(place, memory).alloc(nbytes, align)
 
     def give_back(self, place: Place, memory: Memory, pa: int, nbytes: int) -> None:
         """Free what :meth:`reserve` returned."""
-        self._list(place, memory).free(pa, nbytes)
+        self.memory_of(place, memory).free(pa, nbytes)
 
     def mappings(
         self, allocation: Allocation
@@ -166,7 +166,7 @@ class DeviceMemory:
             assert shard.pa is not None
             self.give_back(shard.place, memory, shard.pa, shard.nbytes)
 
-    def _list(self, place: Place, memory: Memory) -> FreeList:
+    def memory_of(self, place: Place, memory: Memory) -> FreeList:
         """The free bytes of a memory of a PE."""
         shared = self._addresses.shared_memory(*place[:2]) if memory == "hbm" else None
         key: object = (memory, place[:2] if memory == "sram" else place) if shared is None else shared.base

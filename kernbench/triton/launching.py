@@ -191,6 +191,10 @@ class BlockKernel:
         self.taken = 0
         self._left: Iterator[tuple[int, Grid]] = enumerate(itertools.product(range(z), range(y), range(x)))
 
+    def like(self, other: object) -> bool:
+        """Whether another one runs the same kernel over the same grid."""
+        return isinstance(other, BlockKernel) and self.kernel is other.kernel and self.grid == other.grid
+
     def first(self) -> BlockKernel:
         """The kernel with its first block alone, which prints nothing."""
         alone = BlockKernel(self.kernel, self.grid, self.room, self.pointed)

@@ -10,6 +10,7 @@ import pytest
 import kernbench as kb
 from kernbench.errors import LaunchError, UsageError
 from kernbench.workloads.models import products
+from kernbench.workloads.models.capacity import size
 
 ODD = {"model_type": "llama", "hidden_size": 96, "intermediate_size": 200, "num_attention_heads": 6}
 """Three heads share one of keys, and nothing divides over PEs."""
@@ -215,30 +216,127 @@ def test_a_machine_whose_cubes_differ_uses_the_pes_that_all_have():
 
 def test_more_values_than_memory_has_are_refused_before_they_are_made() -> None:
     with pytest.raises(UsageError, match=r"14.0 GB \(model=llama-8b, layers=32\).*give resident=true"):
-        kb.run("llama-decoder", "minimal", model="llama-8b", layers=32)
+        kb.run("llama-decoder", "a100-4", model="llama-8b", layers=32)
 
 
-def test_a_model_of_which_something_is_left_out_says_so(tmp_path, capsys):
+def _config(tmp_path, **changes):
     path = tmp_path / "config.json"
-    sizes = {**ODD, "model_type": "mistral", "num_key_value_heads": 2, "num_hidden_layers": 1}
-    path.write_text(json.dumps(sizes))
-    kb.run("llama-decoder", "minimal", params={"config": str(path)}, trace=False)
-    assert "a sliding window is left out" in capsys.readouterr().err
+    path.write_text(json.dumps({**ODD, "num_key_value_heads": 2, "num_hidden_layers": 1, **changes}))
+    return str(path)
+
+
+def test_of_keys_behind_a_window_nothing_is_read_or_kept(tmp_path, capsys):
+    """A step with more keys takes as long as one with as many as the window has."""
+    config = _config(tmp_path, model_type="mistral", sliding_window=24)
+    within, beyond = (
+        kb.run("llama-decoder", "minimal", verify=True, config=config, kv=kv, trace=False) for kv in (24, 90)
+    )
+    assert beyond.info["verified"] is True
+    assert beyond.latency_ns == within.latency_ns
+    assert "of 90 keys the last 24 are there" in capsys.readouterr().err
+    with pytest.raises(UsageError, match=r"sliding_window = 24.*give tokens=24 or fewer"):
+        kb.run("llama-decoder", "minimal", config=config, phase="prefill", tokens=25)
+
+
+def test_experts_are_those_of_one_token(tmp_path):
+    """Two of eight are passed and read, and eight are in memory."""
+    experts = {"model_type": "mixtral", "num_local_experts": 8, "num_experts_per_tok": 2}
+    config = _config(tmp_path, **experts)
+    dense = kb.run("llama-decoder", "minimal", config=_config(tmp_path, intermediate_size=400), trace=False)
+    _config(tmp_path, **experts)
+    assert kb.run("llama-decoder", "minimal", config=config, trace=False).latency_ns == dense.latency_ns
+    for params in ({"batch": 2}, {"phase": "prefill", "tokens": 2}):
+        with pytest.raises(UsageError, match=r"num_local_experts.*which of them 2 tokens pass"):
+            kb.run("llama-decoder", "minimal", config=config, **params)
+    told = _refused("minimal", config=_config(tmp_path, **experts, num_hidden_layers=10**6), layers=0)
+    per_layer = 2 * (96 * (96 + 2 * 2 * 16 + 96) + 8 * 3 * 96 * 200)
+    assert f"weights {size(per_layer * 10**6)}" in told
+
+
+def _refused(topology, **params):
+    with pytest.raises(UsageError) as error:
+        kb.run("llama-decoder", topology, resident=True, **params)
+    return str(error.value)
+
+
+LARGE_MODEL = {"hidden_size": 512, "intermediate_size": 1024, "num_attention_heads": 8}
 
 
 @pytest.mark.parametrize("phase", ["decode", "prefill"])
-@pytest.mark.parametrize("topology", ["minimal", "a100-4"])
-def test_biases_of_queries_keys_and_values(tmp_path, phase, topology):
+@pytest.mark.parametrize("kernels", ["own", "triton"])
+def test_a_model_larger_than_the_memory_is_refused_before_it_is_simulated(tmp_path, phase, kernels, capsys):
+    """With as many layers as the error says it fits, and with one more it does not."""
+    config = _config(tmp_path, **LARGE_MODEL, num_hidden_layers=10**6)
+    how = {"config": config, "phase": phase, "kernels": kernels, "kv": 16, "tokens": 16}
+    told = _refused("minimal", layers=0, **how)
+    weights = 2 * 10**6 * (512 * (512 + 2 * 128 + 512) + 3 * 512 * 1024)
+    cache = 2 * 10**6 * 2 * 16 * 128
+    assert f"weights {size(weights)}, cache {size(cache)}" in told
+    assert f"of {size(6 << 30)}." in told
+    most = int(told.partition("Give layers=")[2].partition(",")[0])
+    assert f"does not fit: {most + 1} layers on 1 package" in _refused("minimal", layers=most + 1, **how)
+    assert "does not fit: 1000000 layers" in _refused("minimal", capacity="model", **how)
+    if (phase, kernels) == ("decode", "own"):
+        kb.run("llama-decoder", "minimal", resident=True, trace=False, layers=most, **how)
+        kb.run("llama-decoder", "minimal", resident=True, trace=False, capacity="ignore", **how, layers=9999)
+        assert "does not fit, ignored" in capsys.readouterr().err
+
+
+def test_layers_by_kernels_of_triton_are_alike():
+    params = {"kernels": "triton", "resident": True, "kv": 2}
+    ns = [
+        kb.run("llama-decoder", "minimal", trace=False, exact=exact, layers=5, **params).sim_ns
+        for exact in (False, True)
+    ]
+    assert ns[0] == pytest.approx(ns[1], rel=0.01)
+
+
+def test_the_packages_that_a_model_needs(tmp_path):
+    """70B needs 141 GB: two of 80 GB, four of 40 GB; the embedding counts, once where it is tied."""
+    told = _refused("h100-8-nvswitch", model="llama-70b", layers=0)
+    assert "80 layers on 1 package: a package needs 141 GB" in told
+    assert "or 2 packages such as these" in told
+    assert "or 4 packages such as these" in _refused("a100-4", model="llama-70b", layers=0)
+    sizes = {**LARGE_MODEL, "num_hidden_layers": 10**6, "vocab_size": 10**9}
+    for tied, nbytes in ((False, 2 * 2 * 512 * 10**9), (True, 2 * 512 * 10**9)):
+        told = _refused("minimal", config=_config(tmp_path, **sizes, tie_word_embeddings=tied), layers=0)
+        weights = 2 * 10**6 * (512 * (512 + 2 * 128 + 512) + 3 * 512 * 1024)
+        assert f"weights {size(weights + nbytes)}" in told
+
+
+def test_a_sweep_and_the_command_line_refuse_alike(cli):
+    params = ("model=llama-8b", "layers=0", "resident=true", "--topology", "minimal")
+    one = cli("run", "llama-decoder", *params)
+    assert one.status
+    assert "llama-8b does not fit: 32 layers on 1 package: a package needs 16.1 GB" in one.err
+    assert "or 4 packages such as these" in one.err
+    sweep = cli("sweep", "llama-decoder", "batch=1,2", *params)
+    assert "does not fit: 32 layers" in sweep.out + sweep.err
+
+
+def test_a_model_and_a_file_are_one_too_many(tmp_path):
+    with pytest.raises(UsageError, match="takes a model or a config, not model=llama-8b config="):
+        kb.run("llama-decoder", "minimal", model="llama-8b", config=_config(tmp_path))
+
+
+@pytest.mark.parametrize("kind", ["qwen2", "llama"])
+@pytest.mark.parametrize("phase", ["decode", "prefill"])
+@pytest.mark.parametrize(
+    ("topology", "kernels"), [("minimal", "own"), ("a100-4", "own"), ("minimal", "triton")]
+)
+def test_biases_of_queries_keys_and_values_and_of_the_output(tmp_path, phase, topology, kernels, kind):
     """Each package has those of its heads; a machine without buffers for tiles adds them itself."""
     path = tmp_path / "config.json"
     sizes = {
-        "model_type": "qwen2",
+        "model_type": kind,
+        "attention_bias": kind == "llama",
         "num_attention_heads": 8,
         "num_key_value_heads": 4,
         "num_hidden_layers": 1,
     }
     path.write_text(json.dumps({**ODD, **sizes, "head_dim": 32}))
-    _right(topology, "all", {"phase": phase, "config": str(path), "tokens": 9, "kv": 9, "batch": 2})
+    params = {"phase": phase, "config": str(path), "tokens": 9, "kv": 9, "batch": 2, "kernels": kernels}
+    _right(topology, "all", params)
 
 
 def test_a_kernel_that_failed_is_the_reason_for_values_that_are_not_there():

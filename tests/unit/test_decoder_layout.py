@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernbench.workloads.models.attention import heads_of, kept
-from kernbench.workloads.models.layout import Keys, Strips, blocks, dealt, strip_width
+from kernbench.workloads.models.layout import Keys, Strips, blocks, split_columns, strip_width
 from kernbench.workloads.models.rotary import rotated_array
 
 small = st.integers(1, 12)
@@ -37,7 +37,7 @@ def test_the_kernels_find_the_keys_where_they_lie(units, keys, workers):
 
 @given(st.integers(1, 500), small, st.integers(1, 64))
 def test_columns_of_a_pe_are_enough_and_fit_a_head(columns, pes, within):
-    of = dealt(columns, pes, within)
+    of = split_columns(columns, pes, within)
     assert of.count <= pes
     assert (of.count - 1) * of.width < columns <= of.count * of.width
     assert within % of.width == 0 or of.width % within == 0

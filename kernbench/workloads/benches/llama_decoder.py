@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import math
 import sys
+from bisect import bisect_left
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from kernbench.errors import UsageError
 from kernbench.workloads.benches._inputs import SEED, activations, weights
 from kernbench.workloads.benches.params import Param
 from kernbench.workloads.benches.registry import bench
+from kernbench.workloads.models.capacity import Fit, Make, Need, size
 from kernbench.workloads.models.config import MODELS, Model, model_of
 from kernbench.workloads.models.layout import Share
 from kernbench.workloads.models.prefill_step import PrefillStep
@@ -44,7 +47,7 @@ MADE_BYTES = 2 << 30
     description="Layers of a Llama, decode or prefill, tensor parallel over packages.",
     params=[
         Param("phase", str, "decode", "what passes the layers", choices=("decode", "prefill")),
-        Param("model", str, "small", "which", choices=("small", *MODELS)),
+        Param("model", str, "", "which; small without a config", choices=("", "small", *MODELS)),
         Param("config", str, "", "a config.json as Hugging Face has them, instead of a model"),
         Param("batch", int, 1, "sequences in decode", minimum=1),
         Param("kv", int, 64, "keys of each sequence in decode, the new token's among them", minimum=1),
@@ -64,6 +67,14 @@ MADE_BYTES = 2 << 30
             "own: each PE streams what lies with it; triton: kernels of Triton over a grid",
             choices=("own", "triton"),
         ),
+        Param(
+            "capacity",
+            str,
+            "run",
+            "what has to fit the memory: run, the layers that run; model, all that the model has; ignore, "
+            "nothing, which is said",
+            choices=("run", "model", "ignore"),
+        ),
         SEED,
     ],
 )
@@ -77,38 +88,52 @@ def run(torch: Context) -> None:
         raise UsageError(
             "bench 'llama-decoder' needs address_model va or la: a PE reads from several memories at once"
         )
-    for name in ("kv_heads", "heads", "ffn"):
-        of = getattr(model, name)
-        if of % ranks and not (name == "kv_heads" and ranks % of == 0):
-            raise UsageError(
-                f"bench 'llama-decoder': {model.name} has {name} = {of}, which {ranks} "
-                "packages cannot share; select fewer with --device"
-            )
-    for note in model.notes:
-        print(f"llama-decoder: {model.name}: {note}", file=sys.stderr)
-    share = Share(
-        model.heads // ranks,
-        max(1, model.kv_heads // ranks),
-        model.head_dim,
-        model.hidden,
-        model.ffn // ranks,
-        torch.cubes_per_sip,
-        torch.pes_per_cube,
-    )
-    layers = p.layers or model.layers
+    if (name := unshared(model, ranks)) is not None:
+        raise UsageError(
+            f"bench 'llama-decoder': {model.name} has {name} = {getattr(model, name)}, which {ranks} "
+            "packages cannot share; select fewer with --device"
+        )
     decode = p.phase == "decode"
-    sizes = (p.batch, p.kv) if decode else (p.tokens, 0)
-    made = None if p.resident else _Values(model, sizes[0], sizes[1], layers, p.seed)
+    tokens, kv = (p.batch, p.kv) if decode else (p.tokens, 0)
+    _say(model, *model.notes)
+    if model.experts > 1 and tokens > 1:
+        raise UsageError(
+            f"bench 'llama-decoder': {model.name} has experts (num_local_experts, num_experts_per_tok), and "
+            f"which of them {tokens} tokens pass is not simulated; one token is, phase=decode batch=1"
+        )
+    if 0 < model.window < (kv if decode else tokens):
+        if not decode:
+            raise UsageError(
+                f"bench 'llama-decoder': {model.name} has sliding_window = {model.window}, and a prefill of "
+                f"more tokens, {tokens}, is not simulated; give tokens={model.window} or fewer"
+            )
+        kv = model.window
+        _say(model, f"sliding_window: of {p.kv} keys the last {kv} are there and are read")
+    layers = p.layers or model.layers
+
+    def make(context: Any, share: Share, reduce: Any = None) -> Any:
+        if p.kernels == "triton":
+            return TritonStep(context, share, model, tokens, kv, reduce)
+        if decode:
+            return DecodeStep(context, share, model, tokens, kv, reduce)
+        return PrefillStep(context, share, model, tokens, reduce)
+
+    def shared(ranks: int) -> Share:
+        return Share(
+            model.heads // ranks,
+            max(1, model.kv_heads // ranks),
+            model.head_dim,
+            model.hidden,
+            model.ffn // ranks,
+            torch.cubes_per_sip,
+            torch.pes_per_cube,
+        )
+
+    _check_capacity(torch, make, shared, model, model.layers if p.capacity == "model" else layers)
+    made = None if p.resident else _Values(model, tokens, kv, layers, p.seed)
 
     def worker(rank: int) -> None:
-        reduce = dist.all_reduce if ranks > 1 else None
-        step: Any
-        if p.kernels == "triton":
-            step = TritonStep(torch, share, model, sizes[0], sizes[1], reduce)
-        elif decode:
-            step = DecodeStep(torch, share, model, p.batch, p.kv, reduce)
-        else:
-            step = PrefillStep(torch, share, model, p.tokens, reduce)
+        step = make(torch, shared(ranks), dist.all_reduce if ranks > 1 else None)
         if made is None:
             layer = step.layer(0)
             step.start()
@@ -131,7 +156,61 @@ def run(torch: Context) -> None:
 
 def sizes_of(name: str, config: str = "") -> Model:
     """The model of a name, the small one too, or of a file."""
-    return SMALL if name == SMALL.name and not config else model_of(name, config)
+    if name and config:
+        raise UsageError(f"bench 'llama-decoder' takes a model or a config, not model={name} config={config}")
+    return model_of(name, config) if config or name not in ("", SMALL.name) else SMALL
+
+
+def unshared(model: Model, packages: int) -> str | None:
+    """What of a model so many packages cannot share, None where they can."""
+    for name in ("kv_heads", "heads", "ffn"):
+        of = getattr(model, name)
+        if of % packages and not (name == "kv_heads" and packages % of == 0):
+            return name
+    return None
+
+
+def _say(model: Model, *notes: str) -> None:
+    for note in notes:
+        print(f"llama-decoder: {model.name}: {note}", file=sys.stderr)
+
+
+def _check_capacity(
+    torch: Context, make: Make, shared: Callable[[int], Share], model: Model, layers: int
+) -> None:
+    """Refuse what does not fit, with what would; or say what there is."""
+    p, sips = torch.params, torch.ahbm.sips
+
+    def fit(layers: int, packages: int = len(sips)) -> tuple[Need, Fit]:
+        need = Need.of(torch, make, shared(packages), model, layers, packages)
+        return need, Fit.of(torch, sips, need)
+
+    need, found = fit(layers)
+    what = f"{layers} layers on {len(sips)} {'package' if len(sips) == 1 else 'packages'}"
+    have = (
+        f"{what}: a package needs {size(need.total.total())} ({need}) and has {size(found.package_free)} free"
+    )
+    if found.fits or p.capacity == "ignore":
+        ignored = "" if found.fits else "; does not fit, ignored"
+        if model is not SMALL or ignored:
+            _say(model, f"{have}{ignored}")
+        return
+    remedies = []
+    most = bisect_left(range(1, layers), True, key=lambda fewer: not fit(fewer)[1].fits)
+    if most and p.capacity == "run":
+        remedies.append(f"layers={most}")
+    for packages in range(len(sips) + 1, 1025):
+        if unshared(model, packages) is None and fit(layers, packages)[1].fits:
+            remedies.append(f"{packages} packages such as these (--device all, or a larger machine)")
+            break
+    if p.phase == "decode" and (need.weights + need.activations).total() < found.package_free:
+        remedies.append("a smaller batch or kv")
+    remedies.append("capacity=ignore, which answers for a machine that cannot be")
+    raise UsageError(
+        f"bench 'llama-decoder': {model.name} does not fit: {have}; {found.name} would hold "
+        f"{size(found.needed)} of {size(found.free)}. Give {', or '.join(remedies)}. "
+        "All values are f16; smaller types are not simulated"
+    )
 
 
 class _Values:
@@ -158,7 +237,8 @@ class _Values:
                 f"layers={layers}), too much to make, write and check: give resident=true, or fewer layers"
             )
         self.x = activations(rng, (batch, model.hidden), "f16")
-        biases = {f"{n}_bias": shapes[n][1] for n in ("q", "k", "v")} if model.bias else {}
+        biased = [*("q", "k", "v")] * model.bias + ["o"] * model.o_bias
+        biases = {f"{n}_bias": shapes[n][1] for n in biased}
         self.weights = [
             {n: weights(rng, s, "f16") for n, s in shapes.items()}
             | {n: activations(rng, (s,), "f16") for n, s in biases.items()}
@@ -178,7 +258,10 @@ class _Values:
         kv = min(ranks, self.model.kv_heads)
         how = {"o": (0, ranks), "down": (0, ranks), "k": (1, kv), "v": (1, kv)}
         how |= {"q_bias": (0, ranks), "k_bias": (0, kv), "v_bias": (0, kv)}
-        own = {n: of(w, *how.get(n, (1, ranks))) for n, w in self.weights[layer].items()}
+        given = self.weights[layer]
+        own = {n: of(w, *how.get(n, (1, ranks))) for n, w in given.items() if n != "o_bias"}
+        if "o_bias" in given:  # once in the sum over packages
+            own["o_bias"] = given["o_bias"] if rank == 0 else np.zeros_like(given["o_bias"])
         return own, of(self.caches[layer], 2, kv)
 
     def expected(self) -> Any:

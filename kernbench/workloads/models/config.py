@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from kernbench.errors import UsageError
 from kernbench.support.hints import suggestion
 from kernbench.support.input_files import input_text, json_value
+from kernbench.workloads.models.config_fields import NOT_TAKEN, refused
 
 Positive = Annotated[int, Field(ge=1, strict=True)]
 
@@ -19,10 +20,12 @@ Positive = Annotated[int, Field(ge=1, strict=True)]
 class Model:
     """A decoder of Llama's kind: ``layers`` times RMSNorm, attention, RMSNorm and a gated perceptron.
 
-    ``hidden``: width of the residual stream. ``ffn``: columns of gate and of up. ``heads`` of queries share
-    ``kv_heads`` of keys and values, each ``head_dim`` wide. ``eps`` is added to the mean square of a norm.
-    ``rope``: base of the rotary embedding. ``bias``: whether q, k and v have one. ``notes`` say what is left
-    out or stands for something else.
+    ``hidden``: width of the residual stream. ``ffn``: columns of gate and of up that a token passes.
+    ``heads`` of queries share ``kv_heads`` of keys and values, each ``head_dim`` wide. ``eps`` is added to
+    the mean square of a norm. ``rope``: base of the rotary embedding. ``bias``: whether q, k and v have one,
+    ``o_bias``: whether o. ``window``: keys that a token sees at most, 0: all. ``vocabulary``: rows of the
+    embedding, which with ``tied`` is the last product's weight too. ``experts``: how many times ``ffn`` a
+    layer has in memory. ``notes`` say what is left out or stands for something else.
     """
 
     name: str
@@ -35,6 +38,11 @@ class Model:
     eps: float = 1e-5
     rope: float = 500000.0
     bias: bool = False
+    o_bias: bool = False
+    window: int = 0
+    vocabulary: int = 0
+    tied: bool = False
+    experts: float = 1
     notes: tuple[str, ...] = ()
 
     @property
@@ -45,31 +53,25 @@ class Model:
 
 MODELS = {
     # Sizes: Grattafiori et al., The Llama 3 Herd of Models, 2024, table 3.
-    "llama-8b": Model("llama-8b", 4096, 14336, 32, 8, 128, 32),
-    "llama-70b": Model("llama-70b", 8192, 28672, 64, 8, 128, 80),
-    "llama-405b": Model("llama-405b", 16384, 53248, 128, 8, 128, 126),
+    "llama-8b": Model("llama-8b", 4096, 14336, 32, 8, 128, 32, vocabulary=128256),
+    "llama-70b": Model("llama-70b", 8192, 28672, 64, 8, 128, 80, vocabulary=128256),
+    "llama-405b": Model("llama-405b", 16384, 53248, 128, 8, 128, 126, vocabulary=128256),
     # Jiang et al., Mistral 7B, 2023, table 1.
-    "mistral-7b": Model("mistral-7b", 4096, 14336, 32, 8, 128, 32, rope=10000.0),
+    "mistral-7b": Model(
+        "mistral-7b", 4096, 14336, 32, 8, 128, 32, rope=10000.0, window=4096, vocabulary=32000
+    ),
 }
 """Models that are known by name."""
 
-ARCHITECTURES = {
-    "llama": (),
-    "mistral": ("attention is to all keys: a sliding window is left out",),
-    "qwen2": (),
-    "mixtral": (
-        "the experts of a token are one dense perceptron as wide as all of them; routing is left out",
-    ),
-}
-"""``model_type`` of each architecture that is taken, and what is said about it."""
+ARCHITECTURES = ("llama", "mistral", "qwen2", "mixtral", "phi3")
+"""``model_type`` of each architecture that is taken."""
 
 
 class _Config(BaseModel):
-    """The keys of a ``config.json`` that say how large a decoder is; others are not looked at."""
+    """The fields of a ``config.json`` that say what is simulated. Defaults are those of Hugging Face."""
 
     model_config = ConfigDict(extra="ignore")
 
-    model_type: str
     hidden_size: Positive
     intermediate_size: Positive
     num_attention_heads: Positive
@@ -79,15 +81,19 @@ class _Config(BaseModel):
     rms_norm_eps: Annotated[float, Field(gt=0)] = 1e-5
     attention_bias: bool = False
     rope_theta: Annotated[float, Field(gt=1)] = 10000.0
-    num_experts_per_tok: Positive = 1
+    sliding_window: Positive | None = None
+    num_local_experts: Positive | None = None
+    num_experts_per_tok: Positive | None = None
+    vocab_size: Annotated[int, Field(ge=0, strict=True)] = 0
+    tie_word_embeddings: bool = False
 
 
 def model_of(name: str = "", config: str = "") -> Model:
     """The model called ``name``, or that of the file ``config``.
 
     Raises:
-        UsageError: There is no such model or file, or the file lacks a key, or is of an architecture that is
-            not taken.
+        UsageError: There is no such model or file, or the file lacks a field, or has one, or is of an
+            architecture, that is not simulated.
         ConfigError: The file cannot be read, or is not JSON.
     """
     if config:
@@ -103,34 +109,59 @@ def model_of(name: str = "", config: str = "") -> Model:
 def _read(path: Path) -> Model:
     content = json_value(input_text(path, "a model's config.json", UsageError), str(path))
     kind = content.get("model_type") if isinstance(content, dict) else None
-    if kind not in ARCHITECTURES:
+    if kind not in ARCHITECTURES and kind not in NOT_TAKEN:
         raise UsageError(
             f"{path}: model_type is {kind!r}; architectures that are taken: {', '.join(ARCHITECTURES)}"
         )
+    problems = [f"model_type = {kind}: {NOT_TAKEN[kind]}"] if kind in NOT_TAKEN else []
+    problems += refused(content, frozenset(_Config.model_fields))
+    if problems:
+        raise UsageError("\n  ".join([f"{path} says what is not simulated:", *problems]))
     try:
         c = _Config.model_validate(content)
     except ValidationError as problem:
         first = problem.errors()[0]
         raise UsageError(f"{path}, {'.'.join(map(str, first['loc']))}: {first['msg'].lower()}") from None
-    kv_heads = c.num_key_value_heads or c.num_attention_heads
-    if c.num_attention_heads % kv_heads:
-        raise UsageError(
-            f"{path}, num_key_value_heads: {kv_heads} does not divide num_attention_heads, "
-            f"{c.num_attention_heads}"
-        )
-    head_dim = c.head_dim or c.hidden_size // c.num_attention_heads
+
+    def wrong(field: str, why: str) -> UsageError:
+        return UsageError(f"{path}, {field}: {why}")
+
+    heads = c.num_attention_heads
+    if c.num_key_value_heads is None and kind not in ("llama", "phi3"):
+        raise wrong("num_key_value_heads", f"missing; {kind} has no such default")
+    kv_heads = c.num_key_value_heads or heads
+    if heads % kv_heads:
+        raise wrong("num_key_value_heads", f"{kv_heads} does not divide num_attention_heads, {heads}")
+    if c.head_dim is None and c.hidden_size % heads:
+        raise wrong("head_dim", f"missing, and {heads} heads do not divide hidden_size, {c.hidden_size}")
+    head_dim = c.head_dim or c.hidden_size // heads
     if head_dim % 2:
-        raise UsageError(f"{path}, head_dim: {head_dim} is odd; a rotary embedding takes pairs")
+        raise wrong("head_dim", f"{head_dim} is odd; a rotary embedding takes pairs")
+    chosen, experts = 1, 1
+    notes: tuple[str, ...] = ()
+    if kind == "mixtral":
+        chosen, experts = c.num_experts_per_tok or 2, c.num_local_experts or 8
+        notes = ("the product that chooses experts is left out",)
+        if chosen > experts:
+            raise wrong("num_experts_per_tok", f"{chosen} of {experts} experts, num_local_experts")
+    elif c.num_local_experts or c.num_experts_per_tok:
+        raise wrong("num_local_experts", f"model_type {kind} has no experts; they are simulated of mixtral")
+    windows = {"qwen2": None, "mistral": content.get("sliding_window", 4096)}
     return Model(
         path.parent.name or path.stem,
         c.hidden_size,
-        c.intermediate_size * c.num_experts_per_tok,
-        c.num_attention_heads,
+        c.intermediate_size * chosen,
+        heads,
         kv_heads,
         head_dim,
         c.num_hidden_layers,
         c.rms_norm_eps,
         c.rope_theta,
-        kind == "qwen2" or c.attention_bias,
-        ARCHITECTURES[kind] + (("the bias of o is left out",) if c.attention_bias else ()),
+        bias=kind == "qwen2" or c.attention_bias,
+        o_bias=c.attention_bias,
+        window=windows.get(kind, c.sliding_window) or 0,
+        vocabulary=c.vocab_size,
+        tied=c.tie_word_embeddings,
+        experts=experts / chosen,
+        notes=notes,
     )

@@ -40,7 +40,7 @@ class PrefillStep:
         reduce: Callable[[Tensor], object] | None = None,
     ) -> None:
         self._torch, self.share, self.tokens, self._reduce = torch, share, tokens, reduce
-        self.rope, self._bias = model.rope, model.bias
+        self.rope, self._bias, self._o_bias = model.rope, model.bias, model.o_bias
         s = share
         q, kv = s.heads * s.head_dim, s.kv_heads * s.head_dim
 
@@ -99,24 +99,29 @@ class PrefillStep:
                 whole = np.concatenate([weights[part] for part in parts], axis=1)
                 packed = made.packed(whole, self.share.cubes)
             placed[name] = filled(self._torch, f"w_{name}{number}", shape, BY_ROWS, packed)
-        if self._bias:
-            shape, bias = (self.qkv.count, self.qkv.width), None
+        biases = {"qkv": self._bias, "o": self._o_bias}
+        for name in (name for name, there in biases.items() if there):
+            made, _, parts = depths[name]
+            shape, bias = (made.count, made.width), None
             if weights is not None:
-                bias = np.concatenate([weights[f"{part}_bias"] for part in ("q", "k", "v")]).reshape(shape)
-            placed["bias"] = filled(self._torch, f"b_qkv{number}", shape, BY_ROWS, bias)
+                bias = np.concatenate([weights[f"{part}_bias"] for part in parts]).reshape(shape)
+            placed[f"{name}_bias"] = filled(self._torch, f"b_{name}{number}", shape, BY_ROWS, bias)
         return placed
+
+    def cache(self, _: object) -> tuple[Tensor, ...]:
+        """What a layer keeps of keys and values; one place is used for all layers."""
+        return (self.cached,)
 
     def run(self, w: Mapping[str, Tensor]) -> None:
         """The launches of one layer; ``x`` is what it makes of ``x``."""
         torch, s = self._torch, self.share
-        self._project(
-            "qkv", self.x, self.hidden, w["qkv"], self.of_qkv, self.qkv, self.squares, bias=w.get("bias")
-        )
+        bias = w.get("qkv_bias")
+        self._project("qkv", self.x, self.hidden, w["qkv"], self.of_qkv, self.qkv, self.squares, bias=bias)
         blocks = min(BLOCK_M, self.q.rows), math.gcd(BLOCK_N, self.q.rows)
         given = self.of_qkv, self.qkv, self.cached, s.heads, s.kv_heads
         torch.launch("keys", attention.keys, *given, blocks[1], self.rope)
         torch.launch("attend", attention.attend, *given, self.attended, self.q, *blocks, self.rope)
-        self._project("o", self.attended, self.q, w["o"], self.y, self.hidden)
+        self._project("o", self.attended, self.q, w["o"], self.y, self.hidden, bias=w.get("o_bias"))
         self._sum()
         self._project("gate-up", self.x, self.hidden, w["up"], self.f, self.ffn, self.squares, w["gate"])
         self._project("down", self.f, self.ffn, w["down"], self.y, self.hidden)

@@ -20,7 +20,7 @@ def decoded(x: Array, weights: Mapping[str, Array], keys: Array, values: Array, 
     Args:
         x: A token of each sequence.
         weights: ``q``, ``k``, ``v``, ``o``, ``gate``, ``up``, ``down``, each (inputs, outputs), and
-            ``q_bias``, ``k_bias``, ``v_bias`` where there are some.
+            ``q_bias``, ``k_bias``, ``v_bias``, ``o_bias`` where there are some.
         keys: The cache, (batch, kv_heads, keys, head_dim), turned by positions; its last key is replaced by
             the token's own.
         values: As ``keys``.
@@ -65,7 +65,7 @@ def _softmax(scores: Array) -> Array:
 
 def _after_attention(x: Array, attended: Array, weights: Mapping[str, Array], model: Model) -> Array:
     o, gate, up, down = (weights[name].astype(np.float64) for name in ("o", "gate", "up", "down"))
-    x = x + attended.reshape(len(x), -1) @ o
+    x = x + attended.reshape(len(x), -1) @ o + weights.get("o_bias", 0)
     normed = _normed(x, model.eps)
     opened = normed @ gate
     return np.asarray(x + (opened / (1 + np.exp(-opened)) * (normed @ up)) @ down)

@@ -44,6 +44,8 @@ class Layer:
     keys: Tensor
     values: Tensor
     biases: tuple[Tensor, ...] = ()
+    """Of q, k and v."""
+    o_bias: tuple[Tensor, ...] = ()
 
 
 class DecodeStep:
@@ -68,7 +70,7 @@ class DecodeStep:
         reduce: Callable[[Tensor], object] | None = None,
     ) -> None:
         self._torch, self.share, self.m, self.eps, self._reduce = torch, share, batch, model.eps, reduce
-        self.rope, self._bias = model.rope, model.bias
+        self.rope, self._bias, self._o_bias = model.rope, model.bias, model.o_bias
         self.keys = Keys(batch * share.kv_heads, kv, share.workers)
         s, m = share, batch
         self._room = torch.scratch_bytes // 4
@@ -131,12 +133,18 @@ class DecodeStep:
                 whole = cache[i].transpose(1, 0, 2, 3).reshape(-1, s.head_dim)
                 values = np.where(order[:, None] >= 0, whole[order], 0).astype(whole.dtype)
             both.append(filled(torch, f"{name}{number}", (len(order), s.head_dim), BY_ROWS, values))
-        biases = []
-        for name in ("q", "k", "v") if self._bias else ():
-            row = (1, s.workers * columns[name].width)
+
+        def bias(name: str) -> Tensor:
+            row = (1, s.workers * columns.get(name, s.of_hidden).width)
             given = None if weights is None else padded(weights[f"{name}_bias"][None], *row)
-            biases.append(filled(torch, f"b_{name}{number}", row, BY_COLUMNS, given))
-        return Layer(placed, both[0], both[1], tuple(biases))
+            return filled(torch, f"b_{name}{number}", row, BY_COLUMNS, given)
+
+        biases = tuple(bias(name) for name in ("q", "k", "v") if self._bias)
+        return Layer(placed, both[0], both[1], biases, (bias("o"),) if self._o_bias else ())
+
+    def cache(self, layer: Layer) -> tuple[Tensor, ...]:
+        """What a layer keeps of keys and values."""
+        return layer.keys, layer.values
 
     def run(self, layer: Layer) -> None:
         """The launches of one layer; ``x`` is what it makes of ``x``."""
@@ -153,7 +161,7 @@ class DecodeStep:
             room = torch.scratch_bytes - 16 * s.span  # beside the results
             at_once = max(1, room * 3 // (32 * s.span))  # of sums, and of these times their weights
             torch.launch("combine", decode.combine, *self.partial, self.attended, self.m, *split, at_once)
-        self._output("o", self.attended, self.all_attended, s.of_q, w["o"])
+        self._output("o", self.attended, self.all_attended, s.of_q, w["o"], layer.o_bias)
         self._project("gate-up", self.x, s.of_hidden, normed, (w["gate"], self.gate), (w["up"], self.up))
         rows = max(1, self._torch.scratch_bytes // (32 * s.of_ffn.width))
         torch.launch("silu", decode.gated, self.gate, self.up, self.f, rows)
@@ -163,12 +171,20 @@ class DecodeStep:
         """Blocks of an activation for which there is room in TCM."""
         return max(1, self._room // (self.m * of.width * 2))
 
-    def _output(self, name: str, x: Tensor, copy: Tensor, of: ColumnSplit, w: Tensor) -> None:
+    def _output(
+        self,
+        name: str,
+        x: Tensor,
+        copy: Tensor,
+        of: ColumnSplit,
+        w: Tensor,
+        biases: tuple[Tensor, ...] = (),
+    ) -> None:
         """Product with a weight whose rows are shared out, added up over packages and to the residual."""
         if self.share.cubes > 1:
             self._torch.launch(f"{name}-in", decode.spread, x, copy, self.m, of.count, self._at_once(of))
             x = copy
-        self._project(name, x, of, None, (w, self.y))
+        self._project(name, x, of, None, (w, self.y), biases=biases)
         if self._reduce is not None:
             self._reduce(self.y)
         self._add(self.y)

@@ -42,7 +42,7 @@ class TritonStep:
                 f"not {s.head_dim}"
             )
         self._torch, self.tokens, self._reduce = torch, tokens, reduce
-        self.eps, self._bias = model.eps, model.bias
+        self.eps, self._bias, self._o_bias = model.eps, model.bias, model.o_bias
         self._decode, self._keys = bool(kv), kv or tokens
         self._slope = -2 * math.log2(model.rope) / s.head_dim
         self._width = (s.heads + 2 * s.kv_heads) * s.head_dim
@@ -80,6 +80,7 @@ class TritonStep:
         shapes = {"qkv": (s.hidden, self._width), "o": (s.heads * s.head_dim, s.hidden)}
         shapes |= {"gate": (s.hidden, s.ffn), "up": (s.hidden, s.ffn), "down": (s.ffn, s.hidden)}
         shapes["bias"] = _spread(1, self._width)
+        shapes |= {"o_bias": _spread(1, s.hidden)} if self._o_bias else {}
         placed = {}
         for name, shape in shapes.items():
             called = f"w_{name}{number}"
@@ -98,6 +99,10 @@ class TritonStep:
                 placed[name] = torch.from_numpy(cache[i].reshape(shape), dp=BY_ROWS, name=f"{name}{number}")
         return placed
 
+    def cache(self, w: Mapping[str, Tensor]) -> tuple[Tensor, ...]:
+        """What a layer keeps of keys and values."""
+        return w["keys"], w["values"]
+
     def run(self, w: Mapping[str, Tensor]) -> None:
         """The launches of one layer; ``x`` is what it makes of ``x``."""
         for part in self.steps(w).values():
@@ -110,7 +115,9 @@ class TritonStep:
             "qkv": lambda: self._linear("qkv", self.normed, w["qkv"], self.qkv, w["bias"], biased=self._bias),
             "keys": lambda: self._place(w["keys"], w["values"]),
             "attention": lambda: self._attend(w["keys"], w["values"]),
-            "o": lambda: self._linear("o", self.attended, w["o"], self.y, w["bias"]),
+            "o": lambda: self._linear(
+                "o", self.attended, w["o"], self.y, w["o_bias" if self._o_bias else "bias"], self._o_bias
+            ),
             "o reduced": self._reduced,
             "rmsnorm of the sum": lambda: self._norm(self.y),
             "gate_up": lambda: self._gated(w["gate"], w["up"]),
