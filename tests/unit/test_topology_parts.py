@@ -16,6 +16,7 @@ from kernbench.cli.app import app
 from kernbench.engine.machine.machine import Machine
 from kernbench.errors import ConfigError, KernBenchError, RoutingError, UsageError
 from kernbench.hardware.topology import compile_topology, parse
+from kernbench.hardware.topology.link_parts import LinkParts
 from kernbench.support.pgraph import PropertyGraph, topology_graph, topology_id, topology_record
 from tests.examples import examples
 from tests.small_machines import MODELS, minimal, small
@@ -179,6 +180,34 @@ def test_the_channels_of_a_changed_slice_are_those_that_it_says() -> None:
         assert rows(compile_topology(parse(made.to_yaml(), "again.yaml"))) == rows(graph)
     for channels, took in zip((8, 2), ns, strict=True):
         assert 0 < took - (1 << 16) / (channels * 16.0) < 16.0  # the way there and back
+
+
+def test_a_machine_that_was_compiled_before_is_the_one_of_its_text() -> None:
+    made = line(2)
+    assert [node.id for node in made.compile().nodes()][-1] == "host.cpu"
+    made.add("sip0.cube0.r1c0", overhead_ns=1.0)
+    graph = made.compile()
+    assert rows(compile_topology(parse(made.to_yaml(), "again.yaml"))) == rows(graph)
+    made.add("host.cpu", launch_ns=3.0)
+    assert made.compile().node("host.cpu").properties["launch_ns"] == 3.0
+
+
+def test_wires_of_a_file_are_removed_and_get_buffers(tmp_path: Any) -> None:
+    file = tmp_path / "way.yaml"
+    file.write_text(
+        "name: way\nwires: {w: {gbs: 1, delay_ns: 1}}\nparts: {a: router, b: router, c: router}\n"
+        "connect: [{pair: [a, b], wire: w}, {pair: [b, c], wire: w, one_way: true}]\n"
+    )
+    made = kb.Topology.from_yaml(file)
+    assert made.compile().properties["one_way_links"] == 1
+    made.remove("b->c")
+    made.set_links("w", buffer_flits=4)
+    graph = made.compile()
+    assert "one_way_links" not in graph.properties
+    assert {link: LinkParts(graph).part(graph.edge(link)).buffer_flits for link in ("a->b", "b->a")} == {
+        "a->b": 4,
+        "b->a": 4,
+    }
 
 
 def test_a_compiled_machine_does_not_follow_later_changes() -> None:

@@ -241,16 +241,17 @@ class Topology:
         """Say of a link, or of all links of a kind, what a topology file says under ``links``.
 
         Args:
-            where: a link ``a->b``, or a kind of link such as ``router_mesh``.
+            where: a link ``a->b``, a kind of link such as ``router_mesh``, or a wire of the file.
             keys: ``arbiter``, ``buffer_flits``, ``vcs`` and so on; of a single link over those of its kind.
 
         Raises:
-            UsageError: no such kind.
+            UsageError: no such kind or wire.
             ConfigError: a key that links do not have, or a value that does not fit.
         """
         place = f"topology '{self.name}', links of '{where}'"
-        if "->" not in where and where not in LINK_KINDS:
-            raise UsageError(f"{place}: is not a kind of link; {did_you_mean(where, LINK_KINDS)}")
+        known = {**LINK_KINDS, **self._spec.wires}
+        if "->" not in where and where not in known:
+            raise UsageError(f"{place}: is not a kind of link or a wire; {did_you_mean(where, known)}")
         said = {**self._links.get(where, {}), **keys}
         check_part(place, LinkPart, said)
         self._links[where] = said
@@ -304,7 +305,7 @@ class Topology:
         Raises:
             ConfigError: a path that takes no time.
         """
-        if not any(self._graph.nodes("HostCpu")):
+        if adds_host := not any(self._graph.nodes("HostCpu")):
             self.add(HOST_CPU)
             self._steps.pop()  # whoever compiles it adds it
         graph = PropertyGraph(self._graph.properties)
@@ -314,6 +315,8 @@ class Topology:
                 graph.add_node(Node(node.id, node.labels, dict(node.properties)))
             for edge in self._graph.edges():
                 graph.add_edge(Edge(edge.id, edge.source, edge.target, edge.type, edge.properties))
+            if adds_host:  # the last, whatever is added after this
+                self._graph = without(self._graph, (), {HOST_CPU})
             if not self._fresh and not self._steps:
                 return graph
             if self._fresh:
@@ -332,6 +335,7 @@ class Topology:
                 "give a link a delay or a part an overhead_ns"
             )
         pairs = {(link.source, link.target) for link in graph.edges("LINK")}
+        graph.properties.pop("one_way_links", None)
         if one_way := sum((target, source) not in pairs for source, target in pairs):
             graph.properties["one_way_links"] = one_way
         number_anew(graph)
