@@ -1,4 +1,4 @@
-"""Device memory as the host keeps account of it: which bytes belong to which tensor (ADR-0008, 0048).
+"""Device memory as the host keeps account of it: which bytes belong to which tensor.
 
 The host allocates; no message goes to the device. Each shard gets a block in its PE's HBM slice, its PE's
 TCM or its cube's SRAM and, in the ``va`` (``la``) model, the tensor one contiguous virtual (logical) range
@@ -121,8 +121,7 @@ class DeviceMemory:
         """The mappings to install: ``(sip, PEs as (cube, pe), entries)``, PEs with equal entries together.
 
         Every PE of each cube that holds a shard gets the whole tensor: for each block the nearest copy.
-        So a replicated tensor is local everywhere, and of a split one every part can be reached (ADR-0011
-        D-VA3).
+        So a replicated tensor is local everywhere, and of a split one every part can be reached.
         """
         if allocation.va is None:
             return []

@@ -34,7 +34,7 @@ def parse_device(selector: str | None, sips: int) -> tuple[int, ...]:
 
 
 class Ahbm:
-    """``torch.ahbm``: which SIP tensors are made on (ADR-0024 D3, ADR-0026 D4).
+    """``torch.ahbm``: which SIP tensors are made on.
 
     Every rank has a device of its own, before it sets one the SIP of its number in the device selection. The
     bench's own program makes tensors on ``default`` before it calls :meth:`set_device`: SIP 0, or with a

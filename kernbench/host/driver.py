@@ -1,7 +1,7 @@
 """Submits the host's requests to the machine, and remembers which are unanswered.
 
 The driver is the only part of the runtime that talks to the machine. It knows no route: the machine
-fans out what it is given (ADR-0007).
+fans out what it is given.
 """
 
 from __future__ import annotations

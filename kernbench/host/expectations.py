@@ -1,4 +1,4 @@
-"""Results that a bench expects, and their comparison at the end of a run (ADR-0020 D11)."""
+"""Results that a bench expects, and their comparison at the end of a run."""
 
 from __future__ import annotations
 

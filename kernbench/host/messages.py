@@ -1,4 +1,4 @@
-"""What the host and a device tell each other: tagged pieces of memory, and how a request ended (ADR-0012).
+"""What the host and a device tell each other: tagged pieces of memory, and how a request ended.
 
 Every piece carries its (sip, cube, pe) tag, so the device fans out without decoding addresses. Bulk data
 never rides in a message; a launch names its kernel and carries no code.
@@ -47,7 +47,7 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """The answer to a request: its ids, and how it ended (ADR-0012 D3)."""
+    """The answer to a request: its ids, and how it ended."""
 
     correlation_id: str
     request_id: str

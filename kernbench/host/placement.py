@@ -1,7 +1,7 @@
 """Where the parts of a tensor lie inside one SIP.
 
 A :class:`DPPolicy` splits a tensor twice: first over cubes, then each cube's part over that cube's PEs.
-It never crosses a SIP: which SIPs hold the tensor is the device selection's business (ADR-0026).
+It never crosses a SIP: which SIPs hold the tensor is the device selection's business.
 
 The *device layout* of a tensor is the concatenation of its distinct blocks, each row-major, in
 (cube, PE) order; a shard's ``offset_bytes`` is its block's place in it. Copies made by ``replicate``

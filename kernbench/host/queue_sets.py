@@ -1,4 +1,4 @@
-"""Queues as the host sets them up: rings in device memory, configured in the PEs (ADR-0025, ADR-0030)."""
+"""Queues as the host sets them up: rings in device memory, configured in the PEs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``torch.multiprocessing``: ranks, as processes are started in PyTorch (ADR-0024, 0027 D1)."""
+"""``torch.multiprocessing``: ranks, as processes are started in PyTorch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a kernel asks for, without a machine: its commands as a list (ADR-0046 D2)."""
+"""What a kernel asks for, without a machine: its commands as a list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pass 2: compute the values of logged operations, in an order that dependencies allow (ADR-0020 D6).
+"""Pass 2: compute the values of logged operations, in an order that dependencies allow.
 
 Operations wait in a queue until :meth:`Executor.run`, or until it is long. They are then taken in windows
 of report order, and within a window in waves: an operation is in the first wave after all those it depends

@@ -1,4 +1,4 @@
-"""Results compared operation by operation (ADR-0020 D11), each with what its own inputs give in f64.
+"""Results compared operation by operation, each with what its own inputs give in f64.
 
 Replay computes as the engines do: in f32, in a fixed order, many products at once. Here every operation is
 computed again from the inputs that it had, by itself and in f64, with a bound on what rounding may have done.

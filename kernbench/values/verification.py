@@ -1,4 +1,4 @@
-"""Simulated results against a reference that was computed without the simulator (ADR-0020 D11)."""
+"""Simulated results against a reference that was computed without the simulator."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Four views of a topology, from the tray to a PE's parts, as boxes and wires that anything can draw.
 
-Projections of the compiled graph alone (ADR-0006 D1): equal graphs give equal views.
+Projections of the compiled graph alone: equal graphs give equal views.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A cube: router mesh, HBM zone, and what hangs on which router (ADR-0005 D3 view B).
+"""A cube: router mesh, HBM zone, and what hangs on which router.
 
 Routers are drawn to scale. Components at the same location as their router (PEs, HBM slices)
 stand in the field beside it, towards the middle of the cube; UCIe connections stand on the cube's edge.

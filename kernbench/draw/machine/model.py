@@ -4,7 +4,7 @@ A view is laid out in points (1/96 inch on a screen), x to the east and y to the
 left corner. Where it has a ``scale``, distances on it are that many points per mm of the machine; every box
 also carries its true location in mm.
 
-All SIPs are alike, and so are all cubes and all PEs, so a view shows one that stands for all (ADR-0005 D2).
+All SIPs are alike, and so are all cubes and all PEs, so a view shows one that stands for all.
 The role of ``sip1.cube5.r0c0`` in the cube view is ``sip*.cube*.r0c0``. A view of one SIP, cube or PE by
 name folds nothing: there a role is the name itself.
 """

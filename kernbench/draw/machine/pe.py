@@ -1,4 +1,4 @@
-"""A processing element: its parts and the links among them (ADR-0005 D3 view C).
+"""A processing element: its parts and the links among them.
 
 All parts have one location, so there is no distance to show. The layout is chosen so that control runs from
 left to right, data leave upwards to the mesh, and no link crosses another or passes behind a part.

@@ -1,4 +1,4 @@
-"""The tray: host, switch, and the packages with their PCIe endpoints (ADR-0053 D6).
+"""The tray: host, switch, and the packages with their PCIe endpoints.
 
 Distance goes outwards from the switch: the host above it and the packages left and right, each as far off
 as its wire is long. The switch is a bar as tall as the packages beside it, so that no wire has to bend and

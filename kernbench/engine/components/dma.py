@@ -1,4 +1,4 @@
-"""DMA engines, as a PE and an M_CPU have them (ADR-0014 D4, ADR-0035 D3): queues of transfers to memory."""
+"""DMA engines, as a PE and an M_CPU have them: queues of transfers to memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An HBM slice: pseudo-channels as FIFO servers behind one controller (ADR-0034)."""
+"""An HBM slice: pseudo-channels as FIFO servers behind one controller."""
 
 from __future__ import annotations
 

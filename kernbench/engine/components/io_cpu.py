@@ -12,7 +12,7 @@ from kernbench.hardware.topology.places import places
 
 
 class IoCpu(FanOut):
-    """Commands for one SIP (ADR-0036)."""
+    """Commands for one SIP."""
 
     def before_launch(self, message: LaunchMessage) -> None:
         """Set the common start: when the last of its PEs has its launch, on an otherwise idle machine."""

@@ -1,7 +1,7 @@
 # cython: boundscheck=True, wraparound=True, cdivision=False
 """The instant at which the last PE of a launch has its message, on a machine with nothing else to do.
 
-ADR-0009 D5 stamps the common start of a launch with the longest two-leg path. The messages of the fan-out
+The longest path to the launch's PEs does not do for its common start: the messages of the fan-out
 also wait for each other, at the IO_CPU's first routers and at each M_CPU's. This module plays that fan-out
 through, message by message, with the rules of the fabric. A component takes its overhead for a message
 without bytes, for one after the other unless it is pipelined. A link takes its distance, and is held for as

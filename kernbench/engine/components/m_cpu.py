@@ -1,4 +1,4 @@
-"""A cube's command processor: fans out to its PEs, reassembles their answers, moves data (ADR-0035)."""
+"""A cube's command processor: fans out to its PEs, reassembles their answers, moves data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kernbench.hardware.topology.places import places
 
 
 class MCpu(FanOut):
-    """Commands for one cube, and a DMA of its own: one read and one write channel (ADR-0035 D3).
+    """Commands for one cube, and a DMA of its own: one read and one write channel.
 
     The DMA is not a component: the waits of its transfers are recorded at the M_CPU. It knows physical
     addresses only. A channel is held for the dispatch of a transfer, and has up to ``outstanding`` of them in

@@ -1,4 +1,4 @@
-"""The base of a PE's own components, and the tokens that route themselves through them (ADR-0014 D6)."""
+"""The base of a PE's own components, and the tokens that route themselves through them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PE_DMA: moves data between the PE and every memory, over the fabric (ADR-0014 D4)."""
+"""PE_DMA: moves data between the PE and every memory, over the fabric."""
 
 from __future__ import annotations
 

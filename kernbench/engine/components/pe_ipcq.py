@@ -1,4 +1,4 @@
-"""PE_IPCQ: the PE's queues to its neighbours (ADR-0025, ADR-0030).
+"""PE_IPCQ: the PE's queues to its neighbours.
 
 A send needs a free slot in the peer's ring for each part of its message, and gives the parts to PE_DMA
 as tokens. A receive reads the parts of a message from the PE's own ring as they become visible, and returns a

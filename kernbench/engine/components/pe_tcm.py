@@ -1,4 +1,4 @@
-"""PE_TCM: the PE's scratchpad, one read port and one write port (ADR-0040)."""
+"""PE_TCM: the PE's scratchpad, one read port and one write port."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from kernbench.support.pgraph import Node
 
 
 class Translator(PeComponent, ABC):
-    """Takes map and unmap messages and translates for its siblings (ADR-0011, ADR-0039).
+    """Takes map and unmap messages and translates for its siblings.
 
     Translating takes ``delay_ns`` of the caller's time, for every caller.
     """
@@ -80,7 +80,7 @@ class Translator(PeComponent, ABC):
 
 
 class PeMmu(Translator):
-    """The MMU of the ``va`` and ``pa`` models (ADR-0039): the page table of one PE.
+    """The MMU of the ``va`` and ``pa`` models: the page table of one PE.
 
     An address that is not mapped is taken as physical.
     In the ``pa`` model nothing is ever mapped and an address is its own translation.
@@ -113,7 +113,7 @@ class PeMmu(Translator):
 
 
 class PeBaaw(Translator):
-    """The BAAW of the ``la`` model (ADR-0011): the segment table of one PE, in front of PE_DMA.
+    """The BAAW of the ``la`` model: the segment table of one PE, in front of PE_DMA.
 
     A look-up costs its caller ``lookup_ns``.
     """

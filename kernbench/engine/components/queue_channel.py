@@ -1,4 +1,4 @@
-"""PE_DMA's third channel: tokens and credits of queues over the fabric, slots in memory (ADR-0025, 0041).
+"""PE_DMA's third channel: tokens and credits of queues over the fabric, slots in memory.
 
 Tokens and credits are one-way messages from PE_DMA to PE_DMA. They leave in the order in which PE_IPCQ
 gives them, and share links with everything else. A token that has arrived whole is written to its slot:

@@ -11,7 +11,7 @@ _COMMITS = COMMITS
 
 
 class Sram(Memory):
-    """``overhead_ns`` once a transaction; bandwidth is that of the link to its router (ADR-0041)."""
+    """``overhead_ns`` once a transaction; bandwidth is that of the link to its router."""
 
     def served(self, packet: Packet, flit: int, time: float, writing: bool) -> float:
         """See :meth:`Memory.served`."""

@@ -23,7 +23,7 @@ class Transit(Component):
 
 
 class ChannelRouter(Transit):
-    """The router of one pseudo-channel of an HBM slice (mapping ``one_to_one``; ADR-0017 D8).
+    """The router of one pseudo-channel of an HBM slice (mapping ``one_to_one``).
 
     It lies between its slice's router and controller; every request that passes pays its overhead.
     """
@@ -36,7 +36,7 @@ class ChannelRouter(Transit):
 
 
 class PcieEndpoint(Component):
-    """Boundary between the tray's switch and a SIP; pays its overhead once a message (ADR-0038).
+    """Boundary between the tray's switch and a SIP; pays its overhead once a message.
 
     Stores and forwards messages by default; with ``cut_through: true`` it is a transit component.
     """

@@ -75,7 +75,7 @@ class Request:
 class Launch:
     """A launch: its kernel, its PEs, and its progress.
 
-    ``stamp_ns`` is the latest of the instants that the IO CPUs have stamped (ADR-0009 D5). The PEs begin
+    ``stamp_ns`` is the latest of the instants that the IO CPUs have stamped. The PEs begin
     at that instant or, when launch messages were held up by other traffic or a PE was still busy, when
     the last PE has its launch and is free: all at one time, over cubes and SIPs, and none before it has
     its launch. With ``fail_fast`` the first failure stops the kernels of all its PEs; else they run on.

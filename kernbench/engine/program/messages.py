@@ -16,7 +16,7 @@ MAP_ENTRY_BYTES = 16
 class LaunchMessage:
     """Start ``launch`` in ``cubes`` of the receiver's SIP; every stage passes it on to its share of them.
 
-    It carries no bytes: the kernel's code is in device memory already (ADR-0012 D7).
+    It carries no bytes: the kernel's code is in device memory already.
     """
 
     launch: Launch

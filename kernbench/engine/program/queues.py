@@ -1,4 +1,4 @@
-"""Queues between PEs: rings as the host configures them, messages, and the commands of kernels (ADR-0025).
+"""Queues between PEs: rings as the host configures them, messages, and the commands of kernels.
 
 A PE has one receive ring of equal slots for each direction. A message of ``nbytes`` bytes goes as
 ``parts`` tokens, each filling one slot; a message without bytes is one token and takes a slot as well.

@@ -1,4 +1,4 @@
-"""Tile plans: the stages of a composite, tile by tile, as plain data (ADR-0042).
+"""Tile plans: the stages of a composite, tile by tile, as plain data.
 
 Pure functions of shapes, addresses and the hardware's tile; no clock, no components. A GEMM goes M, then
 N, then K. The accumulator of an output tile stays in the register file over K, so STORE and DMA_WRITE

@@ -1,7 +1,7 @@
 """The components behind the physical addresses of a compiled topology.
 
 The layout (:mod:`kernbench.hardware.address.layout`) says how an address is read; this map says which
-component answers it and how many bytes a topology implements there (ADR-0001 D4). HBM slices of a cube follow
+component answers it and how many bytes a topology implements there. HBM slices of a cube follow
 each other in its HBM window, so a range may cross from one slice into the next; nothing else adjoins.
 """
 

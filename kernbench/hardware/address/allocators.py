@@ -1,4 +1,4 @@
-"""Allocators of tensor memory and of the virtual and logical address spaces (ADR-0048 D3, D4, D7).
+"""Allocators of tensor memory and of the virtual and logical address spaces.
 
 An address is usable as it is: :func:`memory_of_pe` allocates physical ones, :class:`VirtualAllocator` virtual
 and logical ones.

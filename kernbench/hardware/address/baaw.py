@@ -1,4 +1,4 @@
-"""The BAAW of one PE: the segment table that resolves logical addresses (ADR-0011, ``la`` model).
+"""The BAAW of one PE: the segment table that resolves logical addresses of the ``la`` model.
 
 A segment says where a run of logical bytes lies. Unlike the record's, it holds one physical base in both
 channel mappings: channels are interleaved by burst, so the physical address of a byte names its channel, and

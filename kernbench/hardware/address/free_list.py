@@ -1,4 +1,4 @@
-"""Allocation over a list of free blocks sorted by offset: first fit (ADR-0048 D1), or smallest fit.
+"""Allocation over a list of free blocks sorted by offset: first fit, or smallest fit.
 
 Unlike the record, the list also knows what is allocated, so that a wrong ``free`` is an error at once
 instead of two tensors that share bytes later.

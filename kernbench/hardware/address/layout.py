@@ -1,4 +1,4 @@
-"""The bit tables of the 51-bit physical address (ADR-0001 revision 2): data only.
+"""The bit tables of the 51-bit physical address: data only.
 
 Every kind of address has a table of fields that together cover all 51 bits, most significant first.
 Fields named ``mbz`` must be zero. KB, MB, GB of the record are binary here (1024-based), as its slot
@@ -45,7 +45,7 @@ class Bits(NamedTuple):
 
 
 class Kind(Enum):
-    """The kinds of target that an address can lead to (ADR-0001 D3)."""
+    """The kinds of target that an address can lead to."""
 
     HBM = "hbm"
     PE_LOCAL = "pe_local"

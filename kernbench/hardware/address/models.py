@@ -1,4 +1,4 @@
-"""The address models of ADR-0011: what the addresses that kernels use mean. One model per run.
+"""The address models: what the addresses that kernels use mean. One model per run.
 
 ``va``: a tensor is one contiguous virtual range and each PE's :class:`~kernbench.hardware.address.PageTable`
 translates it; an address that is not mapped is taken as a physical one. ``pa``: addresses are physical,

@@ -1,4 +1,4 @@
-"""The page table of one PE: which virtual bytes are which physical bytes (ADR-0039 D3, D4).
+"""The page table of one PE: which virtual bytes are which physical bytes.
 
 It is kept as sorted extents rather than one entry per page: a tensor of gigabytes is a few entries, and
 a shard that ends inside a page needs no special case. Unlike the record, mappings never shadow each
@@ -78,7 +78,7 @@ class PageTable:
     def extents(self, va: int, nbytes: int) -> list[tuple[int, int]]:
         """The physical runs ``(pa, nbytes)`` behind ``[va, va + nbytes)``, in order, adjoining ones merged.
 
-        Bytes that are not mapped stand for themselves: their address is taken as physical (ADR-0039 D4);
+        Bytes that are not mapped stand for themselves: their address is taken as physical;
         :class:`AddressError` when it cannot be one. No bytes give no runs.
         """
         if nbytes == 0:

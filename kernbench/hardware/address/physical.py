@@ -1,6 +1,6 @@
 """A physical address as a value: fields in, 51 bits out (more beyond 16 packages), and back.
 
-Decoding is positional and needs no topology (ADR-0001 D3). :class:`kernbench.hardware.address.AddressMap`
+Decoding is positional and needs no topology. :class:`kernbench.hardware.address.AddressMap`
 knows which part of the space a topology implements.
 """
 
@@ -37,7 +37,7 @@ class PhysAddr:
 
     ``offset`` is bytes within what ``kind`` (and ``unit``) name; for UAL it is ``chiplet_offset``, so it
     starts at 2 GiB. ``pe_id`` is set for ``PE_LOCAL`` alone, ``unit`` for the kinds that have sub-units.
-    An instance that breaks a rule of ADR-0001 cannot be made: :class:`AddressError` names the field.
+    An instance that breaks a rule of the layout cannot be made: :class:`AddressError` names the field.
     ``bits`` is the width of the machine's addresses, :func:`kernbench.hardware.address.layout.address_bits`.
     """
 

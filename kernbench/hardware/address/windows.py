@@ -66,7 +66,7 @@ def windows_of(graph: PropertyGraph, bits: int) -> list[AddressWindow]:
 
 
 def _with_fields(graph: PropertyGraph, bits: int) -> list[AddressWindow]:
-    """The windows where an address has the fields of ADR-0001."""
+    """The windows where an address has a field for each package, die and PE."""
     found: list[AddressWindow] = []
     io_dies: dict[int, int] = {}
     for node in graph.nodes():

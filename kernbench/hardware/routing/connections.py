@@ -2,7 +2,7 @@
 
 A port's wires have no length among themselves, so many routes are equally short. Policy ``nearest`` takes the
 connection nearest the destination's row (ports E and W) or column (ports N and S), so that traffic for
-different destinations spreads over the connections; ``first`` takes the first one (ADR-0017 D6).
+different destinations spreads over the connections; ``first`` takes the first one.
 """
 
 from __future__ import annotations

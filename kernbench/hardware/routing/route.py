@@ -16,7 +16,7 @@ _PE_KINDS = frozenset({"pe_internal", "pe_to_router"})
 
 @cache
 def forbidden(traffic: Traffic, same_cube: bool, *, of_tcm: bool = False) -> frozenset[str]:
-    """Kinds of link that the traffic may not use (ADR-0051 D2, ADR-0017 D7).
+    """Kinds of link that the traffic may not use.
 
     ``same_cube``: both ends are in one cube. ``of_tcm``: an end is the TCM of a PE, which host and
     M_CPU traffic reaches, and leaves, through that PE and so over its links.

@@ -59,7 +59,7 @@ class RouteCandidate:
 
 
 class Router:
-    """Shortest routes over a compiled topology (ADR-0002, ADR-0051).
+    """Shortest routes over a compiled topology.
 
     Weights are the links' ``routing_weight``. Equal weights are decided by: the UCIe connection nearest
     the destination's row or column (or the first one, if the topology says so), fewer hops, moves along

@@ -20,11 +20,11 @@ from kernbench.hardware.topology.fields import (
 )
 
 MAX_PES = 16
-"""PEs of a cube that the 4-bit ``pe_id`` of an address can name (ADR-0001 D2.3.3)."""
+"""PEs of a cube that the 4-bit ``pe_id`` of an address can name."""
 MAX_HBM_BYTES = 1 << 37
-"""The 128 GB decode window of a cube's HBM (ADR-0001 D2.3.1)."""
+"""The 128 GB decode window of a cube's HBM."""
 MAX_SRAM_BYTES = 1 << 25
-"""The 32 MB window of a cube's SRAM (ADR-0001 D2.3.5)."""
+"""The 32 MB window of a cube's SRAM."""
 
 
 class CubeSize(Section):

@@ -1,4 +1,4 @@
-"""Where things lie in a cube: its router mesh and what attaches to which router (ADR-0053 D3).
+"""Where things lie in a cube: its router mesh and what attaches to which router.
 
 Pure functions of a cube's measures. Positions are mm from the cube's north-west corner, x to the east
 and y to the south, rounded to the nanometre so that equal distances compare equal.
@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 MARGIN_MM = 1.5
-"""Distance of the outermost routers and PE centres from the cube's edge (ADR-0053 D3.1)."""
+"""Distance of the outermost routers and PE centres from the cube's edge."""
 HBM_OFFSET_MM = 1.5
-"""Distance of the two HBM rows from the cube's horizontal middle line (ADR-0053 D3.1)."""
+"""Distance of the two HBM rows from the cube's horizontal middle line."""
 MAX_GAP_MM = 3.0
-"""Widest gap between columns; a wider one gets relay columns (ADR-0053 D3.1)."""
+"""Widest gap between columns; a wider one gets relay columns."""
 MAX_PITCH_MM = 3.0
 """Widest distance between neighbouring PEs of a corner."""
 

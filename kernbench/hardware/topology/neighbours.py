@@ -1,4 +1,4 @@
-"""Which PE a direction leads to: the neighbourhoods that queues are set up for (ADR-0025, 0029, 0032).
+"""Which PE a direction leads to: the neighbourhoods that queues are set up for.
 
 A neighbourhood says for each PE which other PE each of its directions leads to. Shipped patterns:
 

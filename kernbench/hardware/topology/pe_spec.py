@@ -11,7 +11,7 @@ from kernbench.support.hints import did_you_mean
 from kernbench.support.math_names import ANY, EPILOGUE_NAMES, MATH_NAMES
 
 MAX_TCM_BYTES = 2 << 20
-"""Budget of PE_TCM in a physical address (ADR-0001 D2.3.3)."""
+"""Budget of PE_TCM in a physical address."""
 
 
 OFF = {

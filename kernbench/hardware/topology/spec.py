@@ -38,11 +38,11 @@ from kernbench.hardware.topology.pe_spec import OFF, Pe
 from kernbench.hardware.topology.shapes.model import Block, Connect, Wire
 
 MAX_SIPS = 256
-"""Packages of a machine. Beyond 16, ``sip_id`` is wider than the 4 bits of ADR-0001 D2.2."""
+"""Packages of a machine. Beyond 16, ``sip_id`` is wider than its 4 bits in an address of the tray."""
 MAX_CUBES = 16
-"""Cubes of a package that an address can name: dies 0..15 (ADR-0001 D2.2)."""
+"""Cubes of a package that an address can name: dies 0..15."""
 MAX_IO_CHIPLETS = 5
-"""IO chiplets of a package that an address can name: dies 16..20 (ADR-0001 D2.2)."""
+"""IO chiplets of a package that an address can name: dies 16..20."""
 MAX_IO_CHIPLETS_PER_SIDE = 2
 """IO chiplets that fit on one side of a package's shoreline."""
 

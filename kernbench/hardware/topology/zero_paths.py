@@ -1,4 +1,4 @@
-"""Paths that take no time at all, which no machine has (ADR-0002 D4).
+"""Paths that take no time at all, which no machine has.
 
 A path leads from a component that sends memory traffic or commands to one that receives them, over the links
 between components that forward the messages of others. It takes the links' delays and the overheads of all

@@ -1,4 +1,4 @@
-"""``torch.distributed``: ranks that work together, as in PyTorch (ADR-0024, 0047)."""
+"""``torch.distributed``: ranks that work together, as in PyTorch."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ class Mesh:
 
     @classmethod
     def centred(cls, w: int, h: int) -> Mesh:
-        """The root in the middle, (h // 2) * w + w // 2: no cube is farther than half the mesh (ADR-0032)."""
+        """The root in the middle, (h // 2) * w + w // 2: no cube is farther than half the mesh."""
         return cls(w, h, (h // 2) * w + w // 2)
 
     def tree(self, number: int, prefix: str = "") -> Tree:

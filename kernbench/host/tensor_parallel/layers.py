@@ -1,4 +1,4 @@
-"""Layers whose weights are shared out over ranks, as in Megatron; forward only (ADR-0027)."""
+"""Layers whose weights are shared out over ranks, as in Megatron; forward only."""
 
 from __future__ import annotations
 

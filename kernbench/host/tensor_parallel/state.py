@@ -1,4 +1,4 @@
-"""Which ranks share the layers of a model: groups for tensor parallelism (ADR-0027 D3)."""
+"""Which ranks share the layers of a model: groups for tensor parallelism."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which benches there are: the ``@bench`` decorator, the list, and how a name becomes a bench (ADR-0045).
+"""Which benches there are: the ``@bench`` decorator, the list, and how a name becomes a bench.
 
 An index is a bench's place in the alphabetical list: handy to type, but it moves when benches are added.
 Scripts use names.

@@ -1,4 +1,4 @@
-"""Which transfers are probed: found from the topology by distance, never by fixed numbers (ADR-0049 D1).
+"""Which transfers are probed: found from the topology by distance, never by fixed numbers.
 
 The first PE of the first package stands for all PEs, the host writes to and reads from that package. Near and
 far are by time: what answers a read of one flit soonest is nearest, the lowest address of equals.

@@ -124,7 +124,7 @@ class ProbeBench:
         return rows
 
     def _machine(self, case: Case) -> tuple[Machine, _Watch]:
-        """A machine for one case (ADR-0049 D8), without what the case does not touch."""
+        """A machine for one case, without what the case does not touch."""
         watch = _Watch()
         ends = (self._graph.node(end).properties for end in (case.src, case.dst))
         sips = frozenset(properties["sip"] for properties in ends)

@@ -1,4 +1,4 @@
-"""The invariants of every probe, whatever the machine (ADR-0049 D5).
+"""The invariants of every probe, whatever the machine.
 
 Each check is one function from the measured rows to one :class:`Finding`; :data:`CHECKS` lists them. Equal
 within the measurement's tolerance counts as equal. Nothing is checked in silence: where a machine or a choice

@@ -1,4 +1,4 @@
-"""A probe's outcome as one value: for Python, as JSON, as the tables that people see (ADR-0049 D4-D6)."""
+"""A probe's outcome as one value: for Python, as JSON, as the tables that people see."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kernbench.workloads.probes.measurements import CaseRow, Measurement
 from kernbench.workloads.probes.probe_checks import Finding
 
 STANDARD_BYTES = 32 * 1024
-"""The size of the summary: neither overheads nor bandwidth hide the other (ADR-0049 D2)."""
+"""The size of the summary: neither overheads nor bandwidth hide the other."""
 SWEEP_BYTES = tuple(256 * 4**k for k in range(7))
 """The sizes of the sweep: 256 B to 1 MiB."""
 _COLD = (

@@ -30,7 +30,7 @@ INTERNAL_LINKS = (
     ("pe_gemm", "pe_math"),
     ("pe_cpu", "pe_ipcq"),
 )
-"""Pairs of parts that are wired to each other (ADR-0014)."""
+"""Pairs of parts that are wired to each other."""
 
 
 def pe(file: Sections) -> Rows:
@@ -94,8 +94,7 @@ def _add_attached(made: Rows, file: Sections, routers: dict[Cell, int]) -> None:
 def _add_hbm(made: Rows, file: Sections, routers: dict[Cell, int]) -> None:
     """One controller per slice, at its PE's router, behind channel routers if channels are mapped one to one.
 
-    A channel router is a part of its PE's router, so as wide; behind it is the channel's share of the slice
-    (ADR-0017 D4, D8).
+    A channel router is a part of its PE's router, so as wide; behind it is the channel's share of the slice.
     """
     spec, layout = file.spec, file.layout
     hbm, slices = spec.cube.hbm, spec.hbm_slices
@@ -144,7 +143,7 @@ def dram_properties(hbm: Hbm) -> Properties:
 
 
 def _add_port(made: Rows, file: Sections, routers: dict[Cell, int], side: str) -> None:
-    """A UCIe port and its connections (ADR-0017 D6)."""
+    """A UCIe port and its connections."""
     spec, layout = file.spec.cube, file.layout
     size, gbs = spec.size_mm, spec.ucie.connection_gbs
     at = {"W": 0.0, "E": size.w}.get(side, size.w / 2), {"N": 0.0, "S": size.h}.get(side, size.h / 2)

@@ -1,4 +1,4 @@
-"""The built-in blocks ``io_chiplet``, ``package`` and ``tray`` (ADR-0016)."""
+"""The built-in blocks ``io_chiplet``, ``package`` and ``tray``."""
 
 from __future__ import annotations
 

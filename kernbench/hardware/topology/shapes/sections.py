@@ -48,10 +48,10 @@ class Sections:
 
         Ports, connections and the IO chiplet's network are wires of no length to one another, so by distance
         alone a route would leave the mesh at one connection and come back by another, or pass from cube to
-        cube through an IO chiplet. Hardware does neither (ADR-0017 D7, ADR-0051 D2). The first weight makes
-        entering and leaving a port cost more than any path across the cube, the second makes a path through
-        an IO chiplet cost more than any path over the cube mesh. Each is a constant per crossing, so that
-        routes cross the fewest seams and, among those, are the shortest in mm.
+        cube through an IO chiplet. Hardware does neither. The first weight makes entering and leaving a port
+        cost more than any path across the cube, the second makes a path through an IO chiplet cost more than
+        any path over the cube mesh. Each is a constant per crossing, so that routes cross the fewest seams
+        and, among those, are the shortest in mm.
         """
         size, mesh = self.spec.cube.size_mm, self.spec.sip.cube_mesh
         across_cube = size.w + size.h

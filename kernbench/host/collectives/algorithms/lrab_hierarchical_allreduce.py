@@ -1,4 +1,4 @@
-"""Hierarchical all-reduce with the root cube in the centre (ADR-0032).
+"""Hierarchical all-reduce with the root cube in the centre.
 
 Within each SIP the contributions of its cubes converge from both sides: along the rows to the root's column,
 along that column to the root, (h // 2) * w + w // 2, which is 4 hops on a mesh of 4 x 4. The roots then

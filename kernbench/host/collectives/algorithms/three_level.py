@@ -1,4 +1,4 @@
-"""All-reduce over every PE of every SIP in three levels (ADR-0029): PEs of a cube, cubes of a SIP, SIPs.
+"""All-reduce over every PE of every SIP in three levels: PEs of a cube, cubes of a SIP, SIPs.
 
 Every PE contributes its own rows (``group=PES``). Within a cube they converge along both arms of the PE ring
 to PE 0, from there as in the hierarchical algorithm over cubes; the result goes back the same way.
