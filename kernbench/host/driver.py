@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernbench.engine.program.operations import Op, Operand, Order, Region
-from kernbench.errors import KernBenchError, LaunchError
-from kernbench.host.messages import Completion, MapEntry, Response, ShardRef, check_tags
+from kernbench.errors import KernBenchError
+from kernbench.host.messages import MapEntry, ShardRef, check_tags
 from kernbench.host.placement import TensorShard
 from kernbench.support.user_code import line_of
 
@@ -33,17 +33,6 @@ def shard_ref(shard: TensorShard) -> ShardRef:
     """The tagged reference to an allocated shard."""
     assert shard.pa is not None
     return ShardRef(shard.sip, shard.cube, shard.pe, shard.pa, shard.nbytes, shard.offset_bytes)
-
-
-def response(request: Request) -> Response | None:
-    """The answer to a request, None while there is none."""
-    if not request.done:
-        return None
-    error = request.error
-    if error is None:
-        return Response(*request.ids, Completion(ok=True))
-    code = "LAUNCH_FAILED" if isinstance(error, LaunchError) else "FAILED"
-    return Response(*request.ids, Completion(False, code, str(error)))
 
 
 class Driver:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from kernbench.errors import UsageError
 from kernbench.host import same_launch
-from kernbench.host.driver import response
-from kernbench.host.messages import Response, ShardRef
+from kernbench.host.messages import ShardRef
 from kernbench.host.tensors import Tensor
 from kernbench.language import KernelCall
 from kernbench.language.binding import argument_names
@@ -141,11 +140,6 @@ class LaunchHandle:
             self.follows,
             self.times,
         )
-
-    @property
-    def response(self) -> Response | None:
-        """The device's answer: correlation id, request id and completion; None until it has come."""
-        return response(self.request)
 
     def finished(self) -> None:
         """The launch is done: let go of its tensors."""

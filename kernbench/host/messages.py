@@ -38,20 +38,11 @@ class MapEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """How a request, or a whole run, ended; ``error_code`` and ``error_message`` are ``None`` when ``ok``."""
+    """How a run ended; ``error_code`` and ``error_message`` are ``None`` when ``ok``."""
 
     ok: bool
     error_code: str | None = None
     error_message: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Response:
-    """The answer to a request: its ids, and how it ended."""
-
-    correlation_id: str
-    request_id: str
-    completion: Completion
 
 
 def check_tags(shards: Iterable[ShardRef], addresses: AddressMap, what: str) -> None:

@@ -75,7 +75,7 @@ class FreeListMachine(RuleBasedStateMachine):
     def free_blocks_are_sorted_and_coalesced(self) -> None:
         expected = [(self.base + start, size) for start, size in runs(self.free)]
         assert list(self.blocks.blocks) == expected
-        assert self.blocks.used_bytes == self.free.count(False)
+        assert self.blocks.free_bytes == self.free.count(True)
 
 
 class VirtualAllocatorMachine(RuleBasedStateMachine):

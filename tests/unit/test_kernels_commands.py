@@ -71,7 +71,7 @@ def test_dot(dtype, result, accumulator):
     assert isinstance(dot, Gemm)
     assert (dot.m, dot.k, dot.n) == (4, 8, 2)
     item, out = {"f16": 2, "bf16": 2, "f32": 4, "i8": 1, "i32": 4}[dtype], 2 if result.endswith("16") else 4
-    assert (dot.in_bytes, dot.out_bytes) == ((32 + 16) * item, 8 * out)
+    assert (dot.plan.stages[0].nbytes, dot.plan.stages[2].nbytes) == ((32 + 16) * item, 8 * out)
     assert (dot.op.kind, dot.op.name, dot.op.params) == ("gemm", "dot", {"acc_dtype": accumulator})
     assert [o.handle for o in dot.op.inputs] == [a.op.id, b.op.id]
     assert dot.op.output == Operand((4, 2), result, handle=dot.op.id)
@@ -94,7 +94,7 @@ def test_unary_math(name):
 
     define, command = FakePe().run(kernel)
     assert isinstance(command, Math)
-    assert (command.elements, command.in_bytes, command.out_bytes) == (12, 24, 24)
+    assert (command.elements, command.plan.stages[0].nbytes, command.plan.stages[2].nbytes) == (12, 24, 24)
     assert (command.op.kind, command.op.name, command.op.params) == ("math", name, {"scalars": {}})
     assert command.op.inputs == (Operand((3, 4), "f16", handle=define.op.id),)
     assert command.op.output == Operand((3, 4), "f16", handle=command.op.id)
@@ -112,7 +112,7 @@ def test_binary_math_broadcasts_and_keeps_scalars_in_place(name):
     first, row, tensors, right, left = FakePe().run(kernel)
     x, r = first.op.id, row.op.id
     assert [o.handle for o in tensors.op.inputs] == [x, r]
-    assert (tensors.elements, tensors.in_bytes, tensors.op.output.shape) == (12, 24 + 8, (3, 4))
+    assert (tensors.elements, tensors.plan.stages[0].nbytes, tensors.op.output.shape) == (12, 24 + 8, (3, 4))
     assert right.op.params == {"scalars": {1: 2.5}}
     assert left.op.params == {"scalars": {0: 3.0}}
     assert [o.handle for o in left.op.inputs] == [x]
@@ -154,7 +154,11 @@ def test_reductions_keep_the_axis_and_softmax_the_shape():
     assert (total.op.name, total.op.params["axis"], total.op.output.shape) == ("sum", 0, (1, 4))
     assert (largest.op.name, largest.op.params["axis"], largest.op.output.shape) == ("max", 1, (3, 1))
     assert (least.op.name, least.op.output.shape) == ("min", (3, 1))
-    assert (total.elements, total.in_bytes, total.out_bytes) == (12, 24, 16)  # the sum of f16 is f32
+    assert (total.elements, total.plan.stages[0].nbytes, total.plan.stages[2].nbytes) == (
+        12,
+        24,
+        16,
+    )  # the sum of f16 is f32
     assert (softmax.op.name, softmax.op.params["axis"], softmax.op.output.shape) == ("softmax", 1, (3, 4))
     assert integers.op.output.dtype == "i32"
 

@@ -176,7 +176,7 @@ class Lifetimes(RuleBasedStateMachine):
             np.testing.assert_array_equal(tensor.numpy(), values)
         self.torch.close()
         memory = self.torch.storage.memory
-        assert all(one.used_bytes == 0 for one in memory._lists.values())
+        assert all(one.free_bytes == one.capacity for one in memory._lists.values())
 
 
 TestLifetimes = examples(25, stateful_step_count=12)(Lifetimes).TestCase

@@ -9,7 +9,6 @@ from kernbench.engine.core.instrument import Instrument
 from kernbench.errors import AddressError, LaunchError, UsageError
 from kernbench.host.devices import parse_device
 from kernbench.host.driver import shard_ref
-from kernbench.host.messages import Completion
 from tests.small_contexts import make
 
 
@@ -97,14 +96,12 @@ def test_ids_and_completion_come_back_and_stand_with_every_transaction():
     torch.storage.driver.machine.instruments += (Ends(seen),)
     x = torch.zeros((64, 64))
     handle = torch.launch("copy", _kernel, x)
-    assert handle.response is None
+    assert not handle.request.done
     handle.wait()
-    answer = handle.response
-    assert (answer.correlation_id, answer.request_id) == handle.request.ids
-    assert answer.completion == Completion(ok=True)
+    assert (handle.request.done, handle.request.error) == (True, None)
     of_launch = {t.kind for t in seen if t.ids == handle.request.ids}
     assert of_launch == {"launch", "launch_done"}
-    assert {t.ids[0] for t in seen if t.kind in ("map", "host_write", "launch")} == {answer.correlation_id}
+    assert {t.ids[0] for t in seen if t.kind in ("map", "host_write", "launch")} == {handle.request.ids[0]}
 
     def broken(x, tl):
         raise ValueError("by design")
@@ -112,8 +109,8 @@ def test_ids_and_completion_come_back_and_stand_with_every_transaction():
     failed = torch.launch("broken", broken, x)
     with pytest.raises(LaunchError):
         failed.wait()
-    assert failed.response.completion.error_code == "LAUNCH_FAILED"
-    assert "by design" in failed.response.completion.error_message
+    assert isinstance(failed.request.error, LaunchError)
+    assert "by design" in str(failed.request.error)
 
 
 def test_a_kernels_code_is_written_to_each_sip_once_and_takes_time_on_the_wires():

@@ -100,16 +100,6 @@ class Compute(Command):
         """See :class:`Command`."""
         scheduler.compute(self, done)
 
-    @property
-    def in_bytes(self) -> int:
-        """Bytes of the operands."""
-        return self.plan.stages[0].nbytes
-
-    @property
-    def out_bytes(self) -> int:
-        """Bytes of the result."""
-        return self.plan.stages[2].nbytes
-
 
 class Gemm(Compute):
     """``(m, k) @ (k, n)``."""

@@ -54,11 +54,6 @@ class FreeList:
         return sum(nbytes for _, nbytes in self._free)
 
     @property
-    def used_bytes(self) -> int:
-        """Bytes that are allocated."""
-        return self.capacity - self.free_bytes
-
-    @property
     def largest_free(self) -> int:
         """Bytes of the largest free block."""
         return max((nbytes for _, nbytes in self._free), default=0)
