@@ -48,6 +48,7 @@ fma = _language.fma
 full = _language.full
 greater = _language.greater
 greater_equal = _language.greater_equal
+int1: str
 int32: str
 int8: str
 left_shift = _language.left_shift

@@ -119,6 +119,8 @@ def scalar(argument: str, value: Any) -> int | float:
         return value
     if not is_scalar(value):
         raise BadArgumentError(argument, f"{shown(value)} is not a number")
+    if isinstance(value, _BOOLS):
+        return bool(value)
     if isinstance(value, _INTEGERS):
         number = int(value)
         if not I32_MIN <= number <= I32_MAX:

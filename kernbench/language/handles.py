@@ -73,7 +73,7 @@ class TensorHandle:
 
     ``+ - * / // % ** @ & | ^ ~ << >> == != < <= > >=`` issue operations, slices are views. ``.data``, the
     index of one element, ``bool()``, ``int()``, ``float()``, iterating and ``np.asarray`` read the value:
-    :class:`PendingValueError` when it was computed and has no numbers yet. Known are loaded values,
+    :class:`PendingValueError` when it was computed, unless the run verifies results. Known are loaded values,
     constants, and comparisons and integer arithmetic of these.
     """
 
@@ -138,12 +138,17 @@ class TensorHandle:
 
     @property
     def data(self) -> Array:
-        """The value as a read-only array; :class:`PendingValueError` on a pending handle."""
+        """The value as a read-only array; where results are verified also of one that was computed.
+
+        Raises:
+            PendingValueError: It was computed, and the run computes no results.
+        """
         if self.pending:
+            self._value = self._tl._replayed(self.id)
+        if self._value is None:
             problem = (
-                f"the result of tl.{self.origin} is pending: it has no value while time is simulated; "
-                "branch on loaded data, choose with tl.where, or run with --verify-data and read it on the "
-                "host"
+                f"the result of tl.{self.origin} is pending: a timing run computes no results; branch on "
+                "loaded data, choose with tl.where, or run with --verify-data, which knows it"
             )
             raise PendingValueError(f"{self._tl._place()}: {problem}", problem)
         if callable(self._value):

@@ -219,6 +219,8 @@ class _Program:
         """The value of a handle: always known here."""
         return self._replay.value(handle)
 
+    replayed = value
+
     def release(self, handle: int) -> None:
         """No operation asks for this handle any more."""
         self._replay.retire(handle)

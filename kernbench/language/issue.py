@@ -55,6 +55,9 @@ class ValueSource(Protocol):
     def value(self, handle: int) -> Array | None:
         """The value of a handle, or ``None`` while it is pending."""
 
+    def replayed(self, handle: int) -> Array | None:
+        """The value of a handle whose operation is done, also of a computed one where these are followed."""
+
     def release(self, handle: int) -> None:
         """The kernel has let go of a handle, and every operation that uses it has been reported."""
 
@@ -197,6 +200,10 @@ class Issuer:
         """An error of the call being made, or of what a kernel does with a handle."""
         at_call = f"tl.{self._current}: {problem}" if self._current else problem
         return KernelError(f"{self._place()}: {at_call}", at_call)
+
+    def _replayed(self, handle: int) -> Array | None:
+        """The value of a handle that was computed and is done, where results are verified."""
+        return None if self._data is None else self._data.replayed(handle)
 
     def _wait_for(self, handle: TensorHandle) -> None:
         """Wait until the command that makes a handle is over: it is, unless the kernel runs ahead."""

@@ -32,8 +32,8 @@ class MathCalls(Issuer):
     floor = _of_one("floor", "Largest integer not above x, in x's type.")
     ceil = _of_one("ceil", "Smallest integer not below x, in x's type.")
     neg = _of_one("neg", "``-x``.")
-    bitwise_not = _of_one("bitwise_not", "``~x``: every bit inverted; integers only.")
-    logical_not = _of_one("logical_not", "1 where x is zero, else 0 (i8).")
+    bitwise_not = _of_one("bitwise_not", "``~x``: bits of integers inverted; of a mask where it is false.")
+    logical_not = _of_one("logical_not", "True where x is zero: a mask (i1).")
     add = _of_two(
         "add", "``a + b``; one of the two may be a Python number. Shapes broadcast, here and below."
     )
@@ -50,7 +50,7 @@ class MathCalls(Issuer):
     bitwise_xor = _of_two("bitwise_xor", "``a ^ b``; integers and masks only.")
     left_shift = _of_two("left_shift", "``a << b``; integers only.")
     right_shift = _of_two("right_shift", "``a >> b``, which copies the sign bit; integers only.")
-    equal = _of_two("equal", "``a == b``: 1 or 0 (i8), a mask for ``where``, ``load`` and ``store``.")
+    equal = _of_two("equal", "``a == b``: truth values (i1), a mask for ``where``, ``load`` and ``store``.")
     not_equal = _of_two("not_equal", "``a != b``, a mask.")
     less = _of_two("less", "``a < b``, a mask.")
     less_equal = _of_two("less_equal", "``a <= b``, a mask.")

@@ -9,50 +9,56 @@ from kernbench.language.arguments import BadArgumentError
 from kernbench.support import dtypes
 from kernbench.values.math_ops import MathOp
 
-WIDE = "engines do not calculate with i64, which is for pointers and indices in memory; cast to i32"
+WIDE = "engines do not calculate with {}, which is for pointers, indices and values in memory; cast to {}"
 
 
 def promote(types: Sequence[str], scalars: Sequence[int | float] = ()) -> str:
     """The type of an elementwise result.
 
-    A float beats an integer, two different floats give f32, i32 beats u8, which beats i8; i64 is refused.
-    Python scalars do not widen floats; a float scalar turns integers into f32, scalars alone are i32 or f32.
+    A float beats an integer, two different floats give f32, i32 beats u8, which beats i8, which beats i1; i64
+    is refused. Python scalars do not widen floats; a float scalar turns integers into f32, an integer turns
+    truth values into i32. Scalars alone are i32 or f32.
     """
-    return _promote(tuple(types), bool(scalars) and any(isinstance(value, float) for value in scalars))
+    return _promote(tuple(types), frozenset(map(type, scalars)))
 
 
 @cache
-def _promote(types: tuple[str, ...], float_scalar: bool) -> str:
-    if "i64" in types:
-        raise BadArgumentError("dtype", WIDE)
+def _promote(types: tuple[str, ...], scalars: frozenset[type]) -> str:
+    for name in types:
+        _calculates("dtype", name)
     floats = [name for name in types if dtypes.dtype(name).is_float]
     if floats:
         return floats[0] if all(name == floats[0] for name in floats) else "f32"
-    if float_scalar:
+    if float in scalars:
         return "f32"
-    if not types or "i32" in types:
+    if not types or "i32" in types or (int in scalars and {*types} == {"i1"}):
         return "i32"
-    return "u8" if "u8" in types else "i8"
+    return next(name for name in ("u8", "i8", "i1") if name in types)
 
 
 def math_result(rule: MathOp, types: Sequence[str], scalars: Sequence[int | float] = ()) -> str:
     """The type of ``rule``'s result: as promoted, f32 where integers make no sense, some sums in 32 bits.
 
-    Comparisons give i8 (0 or 1), ``argmax`` and ``argmin`` i32.
+    Comparisons give i1, ``argmax`` and ``argmin`` i32. Masks are added up and counted as i32.
     """
     if rule.result:
-        return {"mask": "i8", "index": "i32"}[rule.result]
+        return {"mask": "i1", "index": "i32"}[rule.result]
     name = promote(types, scalars)
     floats = dtypes.dtype(name).is_float
-    if name in rule.wide:
+    if name in rule.wide or (name == "i1" and not rule.logical and not rule.float_only):
         return "f32" if floats else "i32"
     return "f32" if rule.float_only and not floats else name
 
 
+def _calculates(argument: str, name: str) -> None:
+    """Refuse a type that no engine calculates with."""
+    if name not in dtypes.DTYPES:
+        raise BadArgumentError(argument, WIDE.format(name, "f32" if dtypes.dtype(name).is_float else "i32"))
+
+
 def accumulator(a: str) -> str:
     """The default accumulator of a product of ``a``: f32 for floats, i32 for integers."""
-    if a == "i64":
-        raise BadArgumentError("a", WIDE)
+    _calculates("a", a)
     return "f32" if dtypes.dtype(a).is_float else "i32"
 
 

@@ -58,6 +58,7 @@ class Language(AtomicCalls, CompositeCalls, ProductCalls, MathCalls, ViewCalls):
     float32 = "f32"
     float8e4nv = "f8e4m3"
     float8e5 = "f8e5m2"
+    int1 = "i1"
     int8 = "i8"
     uint8 = "u8"
     int32 = "i32"

@@ -38,7 +38,6 @@ ELSEWHERE = {
     "float64": "use tl.float32: the engines have no f64",
     "int16": "use tl.int32",
     "int64": "use tl.int32: scalars are Python numbers of any size",
-    "int1": "comparisons give tl.int8",
 }
 
 WITHOUT_EFFECT = {

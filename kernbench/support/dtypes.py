@@ -34,6 +34,14 @@ class DType:
         """True for the floating types."""
         return self.tolerance > 0
 
+    @property
+    def limits(self) -> tuple[int, int]:
+        """The least and the largest value of an integer type; of ``i1``, truth values, 0 and 1."""
+        if self.numpy.kind == "b":
+            return 0, 1
+        found = np.iinfo(self.numpy)
+        return int(found.min), int(found.max)
+
 
 DTYPES: dict[str, DType] = {
     d.name: d
@@ -43,15 +51,21 @@ DTYPES: dict[str, DType] = {
         DType("f32", np.dtype(np.float32), 1e-5),
         DType("f8e4m3", np.dtype(ml_dtypes.float8_e4m3fn), 0.125, 448.0),
         DType("f8e5m2", np.dtype(ml_dtypes.float8_e5m2), 0.25, 57344.0),
+        DType("i1", np.dtype(np.bool_), 0.0),
         DType("i8", np.dtype(np.int8), 0.0),
         DType("u8", np.dtype(np.uint8), 0.0),
         DType("i32", np.dtype(np.int32), 0.0),
     )
 }
 """Those that engines calculate with."""
-INT64 = DType("i64", np.dtype(np.int64), 0.0)
-"""Of pointers and indices in memory; no engine calculates with it."""
-_ALL = {**DTYPES, INT64.name: INT64}
+_IN_MEMORY = (
+    *(DType(f"i{bits}", np.dtype(f"int{bits}"), 0.0) for bits in (16, 64)),
+    *(DType(f"u{bits}", np.dtype(f"uint{bits}"), 0.0) for bits in (16, 32, 64)),
+    DType("f64", np.dtype(np.float64), 1e-12),
+)
+"""Of pointers, indices and other values in memory; no engine calculates with them."""
+_ALL = {**DTYPES, **{known.name: known for known in _IN_MEMORY}}
+_OF_NUMPY = {known.numpy: known for known in _ALL.values()}
 SIZES = {name: known.itemsize for name, known in _ALL.items()}
 """Bytes per element of each type."""
 
@@ -71,9 +85,9 @@ def dtype(name: str) -> DType:
 
 def of_numpy(array_dtype: np.dtype[Any], what: str = "") -> DType:
     """The type whose numpy type is ``array_dtype``; :class:`UsageError` of ``what`` when there is none."""
-    for known in _ALL.values():
-        if known.numpy == array_dtype:
-            return known
+    known = _OF_NUMPY.get(array_dtype)
+    if known is not None:
+        return known
     remedy = "float32" if array_dtype.kind == "f" else "int32" if array_dtype.kind in "iu" else "int8"
     raise UsageError(
         f"{what}numpy dtype {array_dtype} has no counterpart; use one of {', '.join(_ALL)}: "

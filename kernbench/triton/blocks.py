@@ -16,10 +16,10 @@ from kernbench.language.handles import TensorHandle
 from kernbench.language.issue import tl_call
 from kernbench.language.tl import Language
 from kernbench.support import dtypes
+from kernbench.support.dtypes import DTYPES
 from kernbench.triton.atomics import AtomicCalls
-from kernbench.triton.operands import MASKS
 from kernbench.triton.pointers import Ptr
-from kernbench.triton.values import INT64, Int, KnownBlock, PointerTo, Truth, data_of, dtype
+from kernbench.triton.values import INTEGERS, Float, Int, KnownBlock, PointerTo, combined, data_of, dtype
 from kernbench.values.semantics import means
 
 Array = np.ndarray[Any, Any]
@@ -34,7 +34,7 @@ class BlockCalls(AtomicCalls):
         first, last = arguments.integer("start", start), arguments.integer("end", end)
         if last <= first:
             raise BadArgumentError("end", f"{last} is not above start {first}")
-        return KnownBlock(np.arange(first, last, dtype=np.int64), self)
+        return KnownBlock(np.arange(first, last, dtype=np.int32), self)
 
     @tl_call
     def zeros(self, shape: object, dtype: str = "f32") -> Any:
@@ -60,20 +60,19 @@ class BlockCalls(AtomicCalls):
         """``input`` in another type; ``int1`` asks whether elements are not 0."""
         if fp_downcast_rounding not in (None, "rtne"):
             raise BadArgumentError("fp_downcast_rounding", "casts round to nearest even ('rtne')")
-        if isinstance(input, KnownBlock | Int | Ptr) and not bitcast:
+        if isinstance(input, KnownBlock | Int | Float | Ptr) and not bitcast:
             return input.to(dtype)
         handle = self._handle("input", input)
         if bitcast:
             return self._same_bits(handle, _stored(dtype))
-        if isinstance(dtype, Truth):
-            return handle if handle.origin in MASKS else self.not_equal(handle, 0)
         if isinstance(dtype, PointerTo):
             return self.loaded(handle, "a pointer of").to(dtype)
-        if dtype == INT64:
+        name = _stored(dtype)
+        if name in INTEGERS and name not in DTYPES:
             self._wait_for(handle)
             if handle._value is not None:
-                return self.loaded(handle, "tl.int64 of")
-        return Language.cast(self, handle, _stored(dtype))
+                return self.loaded(handle, f"{name} of").to(dtype)
+        return Language.cast(self, handle, name)
 
     def _same_bits(self, handle: TensorHandle, dtype: str) -> TensorHandle:
         """The bits of ``handle`` as another type of the same size; no time passes."""
@@ -143,9 +142,9 @@ class BlockCalls(AtomicCalls):
     @tl_call
     def where(self, condition: Any, x: Any, y: Any) -> Any:
         """``x`` where ``condition`` is not 0, else ``y``."""
-        known = [data_of(one) for one in (condition, x, y)]
-        if all(one is not None for one in known):
-            return KnownBlock(np.where(*known), self)
+        keep = data_of(condition)
+        if keep is not None and data_of(x) is not None and data_of(y) is not None:
+            return combined(lambda a, b: np.where(keep, a, b), x, y, self)
         return self._elementwise(
             "where", ("condition", "x", "y"), (self._handle("condition", condition), x, y)
         )
@@ -161,11 +160,9 @@ class BlockCalls(AtomicCalls):
         return self._larger("minimum", np.minimum, x, y)
 
     def _larger(self, name: str, how: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
-        known = data_of(x), data_of(y)
-        if known[0] is None or known[1] is None:
+        if data_of(x) is None or data_of(y) is None:
             return self._elementwise(name, ("x", "y"), (x, y))
-        found = how(*known)
-        return KnownBlock(found, self) if isinstance(found, np.ndarray) else Int(found)
+        return combined(how, x, y, self)
 
     @tl_call
     def clamp(self, x: Any, min: Any, max: Any, propagate_nan: object = None) -> Any:
@@ -207,8 +204,9 @@ def _stored(name: Any) -> str:
 
 
 def _made(name: Any) -> str:
-    """The type of a block that is made: engines have no i64."""
-    return "i32" if name == INT64 else _stored(name)
+    """The type of a block that is made: engines have no other integers than these."""
+    stored = _stored(name)
+    return "i32" if stored in INTEGERS and stored not in DTYPES else stored
 
 
 def _extents(given: Sequence[Any]) -> tuple[int, ...]:

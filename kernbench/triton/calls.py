@@ -23,7 +23,7 @@ from kernbench.support import dtypes
 from kernbench.support.hints import shown
 from kernbench.triton.pointers import BlockPtr, Ptr
 from kernbench.triton.scaled import ScaledCalls
-from kernbench.triton.values import Int, KnownBlock, data_of, dtype, scalar
+from kernbench.triton.values import INT64, Int, KnownBlock, data_of, dtype, scalar
 
 Grid = tuple[int, int, int]
 
@@ -86,7 +86,8 @@ class TritonLanguage(ScaledCalls):
                 f"argument '{name}' is a {kind}, which is not on the machine: give kb.run_kernel a numpy "
                 "array, or make a tensor of one, torch.from_numpy(array)"
             )
-        return scalar(value)
+        wide = isinstance(value, int) and 2**31 <= value < 2**63
+        return Int(value, INT64) if wide else scalar(value)
 
     @tl_call
     def program_id(self, axis: int = 0) -> int:

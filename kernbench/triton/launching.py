@@ -7,7 +7,7 @@ import inspect
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from kernbench.support.hints import did_you_mean, shown
 from kernbench.triton import language
 from kernbench.triton.calls import Grid, TritonLanguage, current
 from kernbench.triton.pointers import row_major
+from kernbench.triton.rewriting import CALLS, rewritten
 from kernbench.triton.values import constexpr
 
 STAGES = 3
@@ -69,8 +70,12 @@ class JITFunction:
             raise KernelError(f"kernel '{self.fn.__name__}' is launched on a grid: kernel[grid](...)")
         made = kernel.functions.get(self)
         if made is None:
-            made = kernel.functions[self] = _in_kernel(self.fn)
+            made = kernel.functions[self] = _in_kernel(self.fn, self._code)
         return made(*args, **kwargs)
+
+    @functools.cached_property
+    def _code(self) -> CodeType:
+        return rewritten(self.fn)
 
     def __getitem__(self, grid: Any) -> OnGrid:
         return OnGrid(self, grid)
@@ -224,10 +229,12 @@ def jit(fn: Any = None, **options: Any) -> Any:
     return JITFunction(fn) if fn is not None else JITFunction
 
 
-def _in_kernel(fn: FunctionType) -> FunctionType:
-    """The function with loops whose loads run ahead, and ``min`` and ``max`` that take blocks."""
-    spread = {**fn.__globals__, "range": language.range, "min": _either(min), "max": _either(max)}
-    made = FunctionType(fn.__code__, spread, fn.__name__, fn.__defaults__, fn.__closure__)
+def _in_kernel(fn: FunctionType, code: CodeType) -> FunctionType:
+    """The function by ``code``, whose loops have loads that run ahead; ``min`` and ``max`` take blocks."""
+    spread = {**fn.__globals__, **CALLS, "range": language.range, "min": _either(min), "max": _either(max)}
+    cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
+    closure = tuple([cells[name] for name in code.co_freevars])
+    made = FunctionType(code, spread, fn.__name__, fn.__defaults__, closure)
     made.__kwdefaults__ = fn.__kwdefaults__
     return made
 

@@ -19,7 +19,8 @@ from kernbench.support.hints import shown
 from kernbench.triton.access import moved
 from kernbench.triton.operands import Operands
 from kernbench.triton.pointers import BlockPtr, Ptr
-from kernbench.triton.values import INTEGERS, Int, KnownBlock
+from kernbench.triton.values import INTEGERS, Int, KnownBlock, data_of
+from kernbench.triton.values import dtype as kind
 
 if TYPE_CHECKING:
     from kernbench.triton.calls import TritonLanguage
@@ -87,7 +88,9 @@ class TritonMemory(Operands):
             self._saw(op)
         if ptr.shape == () and dtype in INTEGERS:
             return self._scalar(handle)
-        return self.loaded(handle, "argument 'pointer': it is") if dtype == "i64" else handle
+        if dtype in INTEGERS and dtype not in dtypes.DTYPES:
+            return self.loaded(handle, "argument 'pointer': it is")
+        return handle
 
     @tl_call
     def store(  # type: ignore[override]
@@ -125,10 +128,15 @@ class TritonMemory(Operands):
 
     def _fitted(self, argument: str, value: Any, shape: tuple[int, ...], dtype: str) -> TensorHandle:
         """What is written to a block of ``shape``: ``value``, in its type and as large."""
+        if dtype in INTEGERS and data_of(value) is not None:
+            value = value if isinstance(value, KnownBlock) else Int(value)
+            if dtype not in dtypes.DTYPES:
+                low = np.asarray(data_of(value.to(kind(dtype))), dtypes.dtype(dtype).numpy)
+                return self.constant(np.broadcast_to(low, shape), dtype)
+            if isinstance(value, Int) or value.dtype not in dtypes.DTYPES:
+                value = value.to(kind(dtype))
         if arguments.is_scalar(value):
             return Language.full(self, shape, arguments.scalar(argument, value), dtype)
-        if dtype == "i64" and isinstance(value, KnownBlock):
-            return self.constant(np.broadcast_to(value.data, shape).astype(np.int64), dtype)
         tl = cast("TritonLanguage", self)
         handle = Language.cast(self, self._handle(argument, value), dtype)
         if handle.shape != shape and int(np.prod(handle.shape)) == int(np.prod(shape)):
@@ -147,7 +155,7 @@ class TritonMemory(Operands):
     def _scalar(self, handle: TensorHandle) -> Any:
         """A loaded integer as the kernel calculates with it; a handle where memory holds a computed one."""
         self._wait_for(handle)
-        return handle if handle._value is None else Int(int(handle.data.reshape(-1)[0]))
+        return handle if handle._value is None else Int(handle.data.reshape(-1)[0], kind(handle.dtype))
 
     def _chosen(self, pointer: Any, mask: Any, checked: Sequence[int]) -> tuple[Ptr, KnownBlock | None]:
         """The addresses of an access, and which of them are let through."""

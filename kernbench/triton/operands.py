@@ -12,16 +12,18 @@ import numpy as np
 from kernbench.engine.program.commands import Define
 from kernbench.engine.program.computing import CallSite
 from kernbench.engine.program.operations import Op
-from kernbench.errors import KernelError
+from kernbench.errors import KernelError, PendingValueError
 from kernbench.hardware.address.free_list import Block
 from kernbench.language import arguments
 from kernbench.language.ahead import AheadLanguage
 from kernbench.language.arguments import BadArgumentError
 from kernbench.language.handles import TensorHandle
 from kernbench.language.tl import Language
+from kernbench.support import dtypes
 from kernbench.support.hints import no_attribute
 from kernbench.triton.pointers import BlockPtr, Ptr
-from kernbench.triton.values import INTEGERS, Int, KnownBlock, dtype
+from kernbench.triton.values import INT1, INTEGERS, Int, KnownBlock, dtype
+from kernbench.values.numeric import cast
 
 Array = np.ndarray[Any, Any]
 
@@ -35,10 +37,6 @@ METHODS = frozenset(
 """Calls that are also methods of what a kernel calculates with."""
 
 
-MASKS = frozenset(("equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_not"))
-"""Operations whose results are masks."""
-
-
 def _typed(handle: TensorHandle) -> TensorHandle:
     """The handle, whose type is Triton's: ``x.dtype.is_floating()``."""
     handle.dtype = dtype(handle.dtype)
@@ -50,14 +48,11 @@ class Operands(AheadLanguage):
 
     def handle_of(self, value: KnownBlock) -> TensorHandle:
         """A known block as engines take it."""
-        data, dtype = value.data, "i8" if value.data.dtype == bool else "i32"
-        if (
-            dtype == "i32"
-            and data.size
-            and (data.min() < arguments.I32_MIN or data.max() > arguments.I32_MAX)
-        ):
+        data, name = value.data, str(value.dtype) if value.dtype in dtypes.DTYPES else "i32"
+        found = cast(data, name)
+        if not np.array_equal(found, data):
             raise KernelError("a block of integers does not fit 32 bits; engines calculate with i32")
-        return self.constant(data.astype(np.int8 if dtype == "i8" else np.int32), dtype)
+        return self.constant(found, name)
 
     def constant(self, data: Array, dtype: str) -> TensorHandle:
         """A handle to values that nothing has to compute; no time passes."""
@@ -68,18 +63,16 @@ class Operands(AheadLanguage):
 
     def loaded(self, handle: TensorHandle, what: str) -> KnownBlock:
         """The integers of a handle, which are waited for; computed ones are an error of ``what``."""
-        self._wait_for(handle)
-        if handle.dtype not in INTEGERS or handle._value is None:
-            kind = "computed" if handle.dtype in INTEGERS else handle.dtype
+        if handle.dtype not in INTEGERS:
+            raise KernelError(f"{what} a tensor of {handle.dtype} values: addresses and masks are integers")
+        try:
+            return KnownBlock(handle.data, self)
+        except PendingValueError:
             raise KernelError(
-                f"{what} a tensor of {kind} values: addresses and masks must be known while time is "
-                "simulated; they may depend on loaded integers, not on results of engines. Load the whole "
-                "table and pick with tl.gather, or compute the integers in a launch before"
-            )
-        data = handle.data
-        if handle.origin in MASKS:
-            return KnownBlock(data != 0, self)
-        return KnownBlock(data.astype(np.int64), self)
+                f"{what} a tensor of computed values: addresses and masks must be known while time is "
+                "simulated, and a timing run computes no results. Run with --verify-data (kb.run: "
+                "verify=True), or load the whole table and pick with tl.gather"
+            ) from None
 
     def _result(self, op: Op, block: Block, value: Any = None) -> TensorHandle:
         return _typed(super()._result(op, block, value))
@@ -91,7 +84,9 @@ class Operands(AheadLanguage):
         return Int(number)
 
     def _operand(self, value: Any) -> Any:
-        return self.handle_of(value) if isinstance(value, KnownBlock) else value
+        if isinstance(value, KnownBlock):
+            return self.handle_of(value)
+        return bool(value) if isinstance(value, Int) and value.dtype == INT1 else value
 
     def _handle(self, argument: str, value: object) -> TensorHandle:
         if isinstance(value, KnownBlock):
@@ -99,17 +94,21 @@ class Operands(AheadLanguage):
         if isinstance(value, Ptr | BlockPtr):
             raise BadArgumentError(argument, f"{value!r} is in memory; tl.load it first")
         if arguments.is_scalar(value):
-            number = arguments.scalar(argument, value)
-            return Language.full(self, (1,), number, "f32" if isinstance(number, float) else "i32")
+            number = arguments.scalar(argument, self._operand(value))
+            kind = {float: "f32", bool: "i1"}.get(type(number), "i32")
+            return Language.full(self, (1,), number, kind)
         return super()._handle(argument, value)
 
     def _elementwise(self, name: str, names: tuple[str, ...], given: tuple[object, ...]) -> TensorHandle:
         given = tuple([self._operand(value) for value in given])
         if not any(isinstance(value, TensorHandle) for value in given):
             given = (self._handle(names[0], given[0]), *given[1:])
-        if name == "div" and all(isinstance(one, TensorHandle) and one.dtype != "f32" for one in given):
-            # As Triton divides halves.
-            given = tuple([self.cast(one, "f32") for one in given if isinstance(one, TensorHandle)])
+        if name in ("div", "truncmod"):
+            types = [dtypes.dtype(one.dtype) for one in given if isinstance(one, TensorHandle)]
+            halves = any(one.is_float for one in types) or (name == "div" and len(types) == len(given))
+            if halves and all(one.name != "f32" for one in types):
+                # As Triton divides halves.
+                given = tuple([self.cast(x, "f32") if isinstance(x, TensorHandle) else x for x in given])
         return super()._elementwise(name, names, given)
 
     def _method(self, value: object, name: str) -> Any:
@@ -117,7 +116,7 @@ class Operands(AheadLanguage):
         if name in METHODS and hasattr(type(self), name):
             return functools.partial(getattr(self, name), value)
         if name == "type" and isinstance(value, TensorHandle):
-            return value.dtype
+            return dtype(value.dtype).of_block(value.shape)
         if name == "numel":
             return math.prod(value.shape)  # type: ignore[attr-defined]
         if isinstance(value, TensorHandle):

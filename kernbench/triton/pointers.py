@@ -45,7 +45,7 @@ class Ptr:
             if isinstance(by, float):
                 raise KernelError(f"pointer '{self.base.name}': {by!r} is not a number of elements")
             return NotImplemented
-        if isinstance(offset, np.ndarray) and offset.dtype == bool:
+        if isinstance(offset, np.ndarray):
             offset = offset.astype(np.int64)
         return Ptr(self.base, self.at + offset if sign > 0 else self.at - offset, self._tl)
 

@@ -5,6 +5,7 @@ All of it is known while time is simulated, and takes none.
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable
 from typing import Any, ClassVar, NoReturn
@@ -20,10 +21,10 @@ from kernbench.support import dtypes
 from kernbench.values.numeric import cast
 
 Array = np.ndarray[Any, Any]
-_NAMES = {"fp16": "f16", "fp32": "f32", "fp8e4nv": "f8e4m3", "fp8e5": "f8e5m2"}
+_NAMES = {"fp16": "f16", "fp32": "f32", "fp64": "f64", "fp8e4nv": "f8e4m3", "fp8e5": "f8e5m2"}
 _TRITON = {name: triton for triton, name in _NAMES.items()} | {"bf16": "bf16"}
-_FLOATS = ("f16", "bf16", "f32", "f8e4m3", "f8e5m2")
-INTEGERS = ("i8", "u8", "i32", "i64")
+_FLOATS = tuple(name for name in dtypes.SIZES if dtypes.dtype(name).is_float)
+INTEGERS = tuple(name for name in dtypes.SIZES if not dtypes.dtype(name).is_float)
 """Types of loaded elements that a kernel may look at."""
 
 
@@ -44,8 +45,8 @@ class dtype(str):  # noqa: N801  (Triton's name)
 
     @property
     def element_ty(self) -> dtype:
-        """Itself: a pointer's type is that of its elements here, and a constant is its value."""
-        return self
+        """The type of an element: a pointer's type is that here, too, and a constant is its value."""
+        return dtype(self)
 
     scalar = value = element_ty
 
@@ -57,7 +58,7 @@ class dtype(str):  # noqa: N801  (Triton's name)
     @property
     def primitive_bitwidth(self) -> int:
         """Bits of an element."""
-        return 8 * dtypes.dtype(self).itemsize
+        return 1 if self == "i1" else 8 * dtypes.dtype(self).itemsize
 
     int_bitwidth = primitive_bitwidth
 
@@ -71,56 +72,51 @@ class dtype(str):  # noqa: N801  (Triton's name)
 
     def is_int_signed(self) -> bool:
         """Whether it is a type of integers with a sign."""
-        return self.is_int() and not self.is_uint8()
+        return self.startswith("i")
 
-    def is_uint8(self) -> bool:
-        """Whether it is uint8, the only type without a sign."""
-        return self == "u8"
-
-    is_int_unsigned = is_uint8
-
-    def is_fp64(self) -> bool:
-        """False: neither float64 nor the others that are asked for so are here."""
-        return False
-
-    is_int16 = is_uint16 = is_uint32 = is_uint64 = is_fp64
-
-    def is_int8(self) -> bool:
-        """Whether it is int8."""
-        return self == "i8"
-
-    def is_int32(self) -> bool:
-        """Whether it is int32."""
-        return self == "i32"
-
-    def is_int64(self) -> bool:
-        """Whether it is int64."""
-        return self == "i64"
+    def is_int_unsigned(self) -> bool:
+        """Whether it is a type of integers without a sign."""
+        return self.startswith("u")
 
     def is_fp8(self) -> bool:
         """Whether it is a float of 8 bits."""
         return self in ("f8e4m3", "f8e5m2")
 
-    def is_fp16(self) -> bool:
-        """Whether it is float16."""
-        return self == "f16"
+    def is_bool(self) -> bool:
+        """Whether it is int1."""
+        return self == "i1"
 
-    def is_bf16(self) -> bool:
-        """Whether it is bfloat16."""
-        return self == "bf16"
+    def is_block(self) -> bool:
+        """Whether it is the type of a block, which has extents."""
+        return self.extents != ()
 
-    def is_fp32(self) -> bool:
-        """Whether it is float32."""
-        return self == "f32"
+    def get_block_shapes(self) -> tuple[int, ...]:
+        """The extents of the block whose type it is."""
+        return self.extents
+
+    extents: tuple[int, ...] = ()
+
+    def of_block(self, extents: tuple[int, ...]) -> dtype:
+        """The type of blocks of ``extents``."""
+        made = str.__new__(dtype, self)
+        made.extents = extents
+        return made
 
 
-class Truth(dtype):
-    """``int1``: elements are 1 or 0, kept as i8; a cast to it asks whether they are not 0."""
+def _is(name: str) -> Callable[[dtype], bool]:
+    def call(self: dtype) -> bool:
+        return self == name
+
+    call.__doc__ = f"Whether it is {name}."
+    return call
 
 
-INT1 = Truth("i8")
-INT64 = dtype("i64")
-"""Of addresses, of integers that are known, and of memory; the engines have none."""
+for _name in dtypes.SIZES:
+    if "f8" not in _name:
+        setattr(dtype, f"is_{dtype(_name).name}", _is(_name))
+
+ElementType = dtype
+INT1, INT32, INT64 = dtype("i1"), dtype("i32"), dtype("i64")
 
 
 class PointerTo(dtype):
@@ -152,33 +148,52 @@ class Float(float):
         if bitcast:
             return _bits(self, dtype)
         if not is_float(dtype):
-            return Int(self)
+            return Int(cast(np.asarray(float(self)), _type(dtype)).item(), _type(dtype))
         return Float(cast(np.asarray(float(self)), _NAMES.get(str(dtype), str(dtype))))
 
 
 def _on_float(name: str) -> Any:
-    plain = getattr(float, name)
+    plain = getattr(float, f"__{name}__")
 
     def call(self: Float, *other: Any) -> Any:
-        found = plain(self, *other)
-        return Float(found) if isinstance(found, float) else found
+        return scalar(plain(self, *other))
 
     return call
 
 
-for _name in ("neg", "abs", "add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv"):
-    setattr(Float, f"__{_name}__", _on_float(f"__{_name}__"))
+_COMPARE = ("lt", "le", "gt", "ge", "eq", "ne")
+for _name in ("neg", "abs", "add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", *_COMPARE):
+    setattr(Float, f"__{_name}__", _on_float(_name))
+Float.__hash__ = float.__hash__  # type: ignore[method-assign]
 
 
 class Int(int):
-    """A scalar of a kernel: an argument, ``program_id``, the index of a loop, a loaded integer.
+    """A scalar of a kernel: an argument, ``program_id``, the index of a loop, a loaded integer, a comparison.
 
-    ``//`` and ``%`` round towards zero, as on the device.
+    It wraps as its type does: i32, unless the number needs more. ``//`` and ``%`` round towards zero, as on
+    the device.
     """
 
-    dtype = dtype("i32")
-    type = dtype
+    dtype = INT32
     shape = ()
+
+    def __new__(cls, value: int | np.generic, dtype: ElementType | None = None) -> Int:
+        """``value`` in a type, by its low bits; by default in the shortest of 32 bits or more."""
+        number = int(value)
+        if dtype is None:
+            dtype = _literal(value)
+        least, largest = dtypes.dtype(dtype).limits
+        if not least <= number <= largest:
+            number = (number - least) % (largest - least + 1) + least if dtype != INT1 else 1
+        made = super().__new__(cls, number)
+        if dtype != INT32:
+            made.dtype = dtype
+        return made
+
+    @property
+    def type(self) -> ElementType:
+        """Its type."""
+        return self.dtype
 
     @property
     def value(self) -> int:
@@ -186,21 +201,71 @@ class Int(int):
         return int(self)
 
     def to(self, dtype: object, fp_downcast_rounding: object = None, bitcast: bool = False) -> Any:
-        """Itself, the number as a float, or the pointer at that address."""
+        """Itself in another type of integers, the number as a float, or the pointer at that address."""
         if isinstance(dtype, PointerTo):
             return dtype.at(int(self))
         if not is_float(dtype):
-            return self
+            return Int(self, _type(dtype))
         return _bits(self, dtype) if bitcast else Float(self).to(dtype)
 
     def __getitem__(self, key: Any) -> KnownBlock:
-        return KnownBlock(np.asarray(int(self))[key], getcurrent().tl)  # type: ignore[attr-defined]
+        data = np.asarray(int(self), dtypes.dtype(self.dtype).numpy)
+        return KnownBlock(data[key], getcurrent().tl)  # type: ignore[attr-defined]
 
     def __neg__(self) -> Int:
-        return Int(-int(self))
+        return Int(-int(self), INT32 if self.dtype == INT1 else self.dtype)
+
+    def __abs__(self) -> Int:
+        return -self if self < 0 else self
+
+    def __invert__(self) -> Int:
+        return Int(not self) if self.dtype == INT1 else Int(~int(self), self.dtype)
 
     def __truediv__(self, other: Any) -> Any:
         return Float(int(self) / other) if isinstance(other, int | float) else NotImplemented
+
+    __hash__ = int.__hash__
+
+
+def _type(name: object) -> dtype:
+    """The type of that name, which is known."""
+    return dtype(dtypes.dtype(dtype(str(name))).name)
+
+
+def _literal(number: int | np.generic) -> dtype:
+    """The type of a number that is written down, as Triton chooses it."""
+    if isinstance(number, bool | np.bool_):
+        return INT1
+    for name in ("i32", "u32", "i64", "u64"):
+        least, largest = dtypes.dtype(name).limits
+        if least <= int(number) <= largest:
+            return dtype(name)
+    raise KernelError(f"{number} does not fit 64 bits")
+
+
+def joined(a: dtype, b: dtype) -> dtype:
+    """The type in which integers of two types are combined: the longer; of equally long ones the unsigned."""
+    sizes = dtypes.SIZES[a], dtypes.SIZES[b]
+    if a == b or sizes[0] != sizes[1]:
+        return a if sizes[0] >= sizes[1] else b
+    return next((one for one in (a, b) if one.is_int_unsigned()), a if b == INT1 else b)
+
+
+def _common(a: Any, b: Any, truths: bool = False) -> dtype:
+    """The type in which ``a`` and ``b`` are combined; a number of Python takes that of the other.
+
+    ``truths``: two truth values stay such; if not, they are i32.
+    """
+    kinds = [one.dtype if isinstance(one, Int | KnownBlock) else _literal(one) for one in (a, b)]
+    written = [not isinstance(one, Int | KnownBlock) for one in (a, b)]
+    if written[0] != written[1]:
+        number, known = (a, kinds[1]) if written[0] else (b, kinds[0])
+        least, largest = dtypes.dtype(known).limits
+        if known != INT1 and not least <= int(number) <= largest:
+            raise KernelError(f"{number} is not a value of {known.name}; cast first: x.to(tl.int64)")
+        kinds = [known] if known != INT1 else kinds
+    found = functools.reduce(joined, kinds)
+    return INT32 if found == INT1 and not truths else found
 
 
 def _bits(value: Any, dtype: object) -> Any:
@@ -212,7 +277,7 @@ def scalar(value: Any) -> Any:
     """A number of Python as a kernel calculates with it; anything else is itself."""
     if type(value) is float:
         return Float(value)
-    return Int(value) if type(value) is int or isinstance(value, np.integer) else value
+    return Int(value) if type(value) in (int, bool) or isinstance(value, np.integer | np.bool_) else value
 
 
 class constexpr(constant):  # noqa: N801  (Triton's name)
@@ -240,24 +305,32 @@ _INTEGER: dict[str, Callable[[Any, Any], Any]] = {
 """Of operators among integers what they do."""
 
 
+_TRUTHS = ("and", "or", "xor")
+
+
 def _on_int(name: str, how: Callable[[Any, Any], Any], swapped: bool) -> Any:
+    place = f"__{'r' if swapped else ''}{name}__"
+
     def call(self: Int, other: Any) -> Any:
+        if isinstance(other, float):
+            return getattr(Float(self), place)(other)
         if not isinstance(other, int) or isinstance(other, Pointer):
-            return (
-                (getattr(float, name_of)(float(self), other)) if isinstance(other, float) else NotImplemented
-            )
+            return NotImplemented
         a, b = (int(other), int(self)) if swapped else (int(self), int(other))
+        if name in _COMPARE:
+            return Int(how(a, b), INT1)
         if not b and name in ("floordiv", "mod"):
             raise KernelError(f"an integer is divided by 0: {a} {'//' if name == 'floordiv' else '%'} 0")
-        return Int(how(a, b))
+        return Int(how(a, b), _common(self, other, name in _TRUTHS))
 
-    name_of = f"__{'r' if swapped else ''}{name}__"
     return call
 
 
 for _name, _how in _INTEGER.items():
     setattr(Int, f"__{_name}__", _on_int(_name, _how, False))
     setattr(Int, f"__r{_name}__", _on_int(_name, _how, True))
+for _name in _COMPARE:
+    setattr(Int, f"__{_name}__", _on_int(_name, getattr(operator, _name), False))
 
 
 class KnownBlock:
@@ -282,10 +355,13 @@ class KnownBlock:
 
     @property
     def dtype(self) -> dtype:
-        """The type that it has as a handle."""
-        return INT1 if self.data.dtype == bool else dtype("i32")
+        """The type of its elements."""
+        return dtype(dtypes.of_numpy(self.data.dtype).name)
 
-    type = dtype
+    @property
+    def type(self) -> ElementType:
+        """Its type, which knows its extents."""
+        return self.dtype.of_block(self.shape)
 
     def made(self, data: Array) -> KnownBlock:
         """Another block of the same kernel."""
@@ -297,16 +373,14 @@ class KnownBlock:
         return made
 
     def to(self, dtype: object, fp_downcast_rounding: object = None, bitcast: bool = False) -> Any:
-        """The block in another type: floats are a handle, of integers nothing changes."""
+        """The block in another type: floats are a handle."""
         if isinstance(dtype, PointerTo):
             if self.data.size != 1:
                 raise KernelError(f"{self.data.size} addresses, expected one; load and cast them one by one")
             return dtype.at(int(self))
         if is_float(dtype):
             return self._tl.cast(self.handle(), dtype, bitcast=bitcast)
-        if isinstance(dtype, Truth):
-            return self.made(self.data != 0)
-        return self.made(cast(self.data, str(dtype)).astype(np.int64)) if str(dtype) in ("i8", "u8") else self
+        return self.made(cast(self.data, _type(dtype)))
 
     @property
     def T(self) -> KnownBlock:  # noqa: N802  (Triton's name)
@@ -323,7 +397,8 @@ class KnownBlock:
         return self.made(~self.data)
 
     def __neg__(self) -> KnownBlock:
-        return self.made(-self.data)
+        negative: KnownBlock = combined(operator.sub, 0, self, self._tl, False)
+        return negative
 
     def __bool__(self) -> bool:
         if self.data.size != 1:
@@ -354,29 +429,34 @@ def data_of(value: Any) -> Any:
     return int(value) if isinstance(value, int | np.integer) and not isinstance(value, Pointer) else None
 
 
+def combined(how: Callable[[Any, Any], Any], a: Any, b: Any, tl: Any, truths: bool = True) -> Any:
+    """``how`` of two that are known, in the type that both have in common: a block, or of scalars one."""
+    kind = _common(a, b, truths)
+    wanted = dtypes.dtype(kind).numpy
+    with np.errstate(all="ignore"):
+        found = np.asarray(how(*(np.asarray(data_of(one)).astype(wanted) for one in (a, b))))
+    if found.ndim or isinstance(a, KnownBlock) or isinstance(b, KnownBlock):
+        return KnownBlock(found, tl)
+    return Int(found.item(), kind if found.dtype == wanted else INT1)
+
+
 def _on_known(name: str, how: Callable[[Any, Any], Any], swapped: bool) -> Any:
     engine = f"__{'r' if swapped else ''}{name}__"
-    truth = name in ("and", "or", "xor")
+    truths = name in _TRUTHS or name in _COMPARE
 
     def call(self: KnownBlock, other: Any) -> Any:
-        theirs = data_of(other)
-        if theirs is None or name == "truediv":
+        if data_of(other) is None or name == "truediv":
             if isinstance(other, float | KnownBlock | int) and not isinstance(other, Pointer):
                 return getattr(self.handle(), engine)(other)
             return NotImplemented
-        mine = self.data
-        both = isinstance(other, bool) or (isinstance(other, KnownBlock) and other.data.dtype.kind == "b")
-        if mine.dtype.kind == "b" and not (truth and both):
-            mine = mine.astype(np.int64)
-        a, b = (theirs, mine) if swapped else (mine, theirs)
-        if name in ("floordiv", "mod") and not np.all(b):
+        a, b = (other, self) if swapped else (self, other)
+        if name in ("floordiv", "mod") and not np.all(data_of(b)):
             raise KernelError("an integer is divided by 0 in a block of integers")
-        return self.made(np.asarray(how(a, b)))
+        return combined(how, a, b, self._tl, truths)
 
     return call
 
 
-_COMPARE = ("lt", "le", "gt", "ge", "eq", "ne")
 for _name, _how in {**_INTEGER, "truediv": operator.truediv}.items():
     setattr(KnownBlock, f"__{_name}__", _on_known(_name, _how, False))
     setattr(KnownBlock, f"__r{_name}__", _on_known(_name, _how, True))

@@ -86,7 +86,7 @@ EPILOGUES: dict[str, EpilogueOp] = {
 def _by_name(rule: MathOp) -> EpilogueOp:
     def function(x: Array, value: Any, _zero_point: float) -> Array:
         given = [x] if rule.arity == 1 else [x, np.asarray(value)]
-        whole = not rule.float_only and all(array.dtype.kind == "i" for array in given)
+        whole = not rule.float_only and all(array.dtype.kind in "bi" for array in given)
         wide = np.dtype(np.int64) if whole else np.dtype(np.float32)
         y = np.asarray(rule.function(*(array.astype(wide) for array in given)))
         # The accumulator holds i32 or f32, and a mask as 0 or 1 of either.

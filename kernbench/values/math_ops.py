@@ -23,8 +23,8 @@ class MathOp:
     ``arity`` counts the arguments, tensors and scalars alike. ``kind``: ``elementwise`` broadcasts its
     arguments, ``reduce`` shrinks one axis (``None``: all) to size 1, ``rowwise`` needs a whole axis.
     ``float_only`` operations turn integers into f32 first, ``integer_only`` ones take no floats. ``result``
-    is the type of the result where it does not follow from the arguments: ``mask`` (i8, 0 or 1), ``index``
-    (i32).
+    is the type of the result where it does not follow from the arguments: ``mask`` (i1), ``index`` (i32).
+    ``logical`` ones give a mask of masks, with booleans in place of bits; all others take masks as numbers.
     """
 
     name: str
@@ -34,6 +34,7 @@ class MathOp:
     float_only: bool = False
     result: Literal["", "mask", "index"] = ""
     integer_only: bool = False
+    logical: bool = False
     wide: tuple[str, ...] = ()
     """Of one that adds up or multiplies: the short types whose results are f32 or i32."""
 
@@ -96,7 +97,7 @@ def _truncated(a: Array, b: Array) -> Array:
 
 
 def _comparison(compare: Callable[[Array, Array], Any]) -> Callable[[Array, Array], Array]:
-    return lambda a, b: np.asarray(compare(a, b)).astype(np.int8)
+    return lambda a, b: np.asarray(compare(a, b))
 
 
 def _argmax(x: Array, axis: int | None) -> Array:
@@ -160,24 +161,24 @@ MATH_OPS: dict[str, MathOp] = {
         MathOp("mod", 2, _no_zero(np.mod)),
         MathOp("truncdiv", 2, _no_zero(_truncated)),
         MathOp("truncmod", 2, _no_zero(np.fmod)),
-        MathOp("bitwise_and", 2, np.bitwise_and, integer_only=True),
-        MathOp("bitwise_or", 2, np.bitwise_or, integer_only=True),
-        MathOp("bitwise_xor", 2, np.bitwise_xor, integer_only=True),
+        MathOp("bitwise_and", 2, np.bitwise_and, integer_only=True, logical=True),
+        MathOp("bitwise_or", 2, np.bitwise_or, integer_only=True, logical=True),
+        MathOp("bitwise_xor", 2, np.bitwise_xor, integer_only=True, logical=True),
         MathOp("left_shift", 2, np.left_shift, integer_only=True),
         MathOp("right_shift", 2, np.right_shift, integer_only=True),
-        MathOp("bitwise_not", 1, np.invert, integer_only=True),
-        MathOp("logical_not", 1, lambda x: np.asarray(x == 0).astype(np.int8), result="mask"),
+        MathOp("bitwise_not", 1, np.invert, integer_only=True, logical=True),
+        MathOp("logical_not", 1, lambda x: np.asarray(x == 0), result="mask"),
         MathOp("equal", 2, _comparison(np.equal), result="mask"),
         MathOp("not_equal", 2, _comparison(np.not_equal), result="mask"),
         MathOp("less", 2, _comparison(np.less), result="mask"),
         MathOp("less_equal", 2, _comparison(np.less_equal), result="mask"),
         MathOp("greater", 2, _comparison(np.greater), result="mask"),
         MathOp("greater_equal", 2, _comparison(np.greater_equal), result="mask"),
-        MathOp("maximum", 2, np.fmax),
-        MathOp("minimum", 2, np.fmin),
+        MathOp("maximum", 2, np.fmax, logical=True),
+        MathOp("minimum", 2, np.fmin, logical=True),
         MathOp("fma", 3, _fma),
         MathOp("clamp", 3, _clamp),
-        MathOp("where", 3, _where),
+        MathOp("where", 3, _where, logical=True),
         MathOp("softmax", 1, _softmax, kind="rowwise", float_only=True),
         MathOp("cumsum", 1, _cumsum, kind="rowwise", wide=("bf16", "i8", "u8")),
         MathOp("cumprod", 1, _cumprod, kind="rowwise", wide=("bf16", "i8", "u8")),

@@ -17,7 +17,7 @@ def cast(array: Array, dtype_name: str) -> Array:
 
     To floats: round to nearest even, overflow to infinity, of 8-bit ones to the largest number. Float to
     integer: towards zero, limited to the type's range, NaN to 0. Integer to narrower integer: the low bits,
-    as two's complement hardware does.
+    as two's complement hardware does. To i1: whether it is not 0.
     """
     target = dtypes.dtype(dtype_name)
     if array.dtype == target.numpy:
@@ -28,11 +28,10 @@ def cast(array: Array, dtype_name: str) -> Array:
             array = _to_odd(array)
         if target.largest:
             array = np.clip(widen(array), -target.largest, target.largest)
-        if target.is_float or not from_float:
+        if target.is_float or not from_float or dtype_name == "i1":
             return array.astype(target.numpy)
-        limits = np.iinfo(target.numpy)
         # f64 holds every i32 exactly; f32 would round 2**31 - 1 up and out of range.
-        wide = np.clip(np.nan_to_num(array.astype(np.float64), nan=0.0), limits.min, limits.max)
+        wide = np.clip(np.nan_to_num(array.astype(np.float64), nan=0.0), *target.limits)
         return wide.astype(target.numpy)
 
 
@@ -53,8 +52,8 @@ def holds(dtype_name: str, value: float) -> bool:
     target = dtypes.dtype(dtype_name)
     if target.is_float:
         return True
-    limits = np.iinfo(target.numpy)
-    return math.isfinite(value) and limits.min <= value <= limits.max and value == int(value)
+    least, largest = target.limits
+    return math.isfinite(value) and least <= value <= largest and value == int(value)
 
 
 def widen(array: Array) -> Array:
@@ -70,7 +69,7 @@ def product(a: Array, b: Array) -> Array:
     C-ordered first, so a transposed or stacked operand takes the same path through BLAS.
     """
     with np.errstate(all="ignore"):
-        if a.dtype.kind not in "iu" or b.dtype.kind not in "iu":
+        if a.dtype.kind not in "biu" or b.dtype.kind not in "biu":
             return np.asarray(np.matmul(widen(a), widen(b)))
         if a.dtype.itemsize == 1 and b.dtype.itemsize == 1:
             # numpy multiplies integers without BLAS. In f64 sums of i8 products are exact up to K = 2**39.

@@ -86,7 +86,7 @@ def _move(op: Op, inputs: Sequence[Array]) -> Bounded | None:
 
 def _product(op: Op, inputs: Sequence[Array]) -> Bounded | None:
     a, b = inputs[0], inputs[1]
-    integers = a.dtype.kind in "iu" and b.dtype.kind in "iu"
+    integers = a.dtype.kind in "biu" and b.dtype.kind in "biu"
     accumulator = str(op.params.get("acc_dtype") or ("i32" if integers else "f32"))
     if integers and accumulator != "i32":
         return None
@@ -147,7 +147,8 @@ def _math(name: str, op: Op, inputs: Sequence[Array]) -> Bounded | None:
     integers = all(array.dtype.kind in "iub" for array in given)
     # A number beside f32 tensors is an f32 number.
     wide = [array if integers or array.dtype.kind in "iub" else array.astype(np.float32) for array in given]
-    exact = [array.astype(np.int64) if integers else array.astype(np.float64) for array in wide]
+    logical = op.output is not None and op.output.dtype == "i1" and all(a.dtype.kind == "b" for a in given)
+    exact = [array.astype(bool if logical else np.int64 if integers else np.float64) for array in wide]
     axis = op.params.get("axis")
     if name in _EXACT:
         return Bounded(_EXACT[name](*exact))

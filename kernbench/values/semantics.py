@@ -162,13 +162,14 @@ def _evaluate(rule: MathOp, op: Op, inputs: Sequence[Array]) -> Array:
     given = [np.asarray(scalars[i] if i in scalars else next(tensors)) for i in range(rule.arity)]
     if rule.name == "where":
         # Only whether it is zero counts; its type must not turn large integers into f32.
-        given[0] = (given[0] != 0).astype(np.int8)
+        given[0] = given[0] != 0
     floating = (
         rule.float_only
         or dtypes.dtype(_output(op).dtype).is_float
-        or any(array.dtype.kind not in "iu" for array in given)
+        or any(array.dtype.kind not in "biu" for array in given)
     )
-    compute_type = np.dtype(np.float32) if floating else np.dtype(np.int64)
+    logical = _output(op).dtype == "i1" and all(array.dtype.kind == "b" for array in given)
+    compute_type = np.dtype(np.float32 if floating else np.bool_ if logical else np.int64)
     arguments = [np.asarray(array, dtype=compute_type, order="C") for array in given]
     if rule.kind == "elementwise":
         return np.asarray(rule.function(*arguments))

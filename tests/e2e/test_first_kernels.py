@@ -343,7 +343,7 @@ def a_typing_error(x, out, tl):
     tl.store(out, tl.softmx(tl.load(x)))
 
 
-@case(F32, out=like(F32), error=r"pending.*verify-data")
+@case(F32, out=like(F32), expected=lambda: F32 * (F32.sum() > 0))
 def branch_on_a_computed_value(x, out, tl):
     v = tl.load(x)
     if tl.sum(tl.sum(v, axis=1), axis=0)[0, 0] > 0:

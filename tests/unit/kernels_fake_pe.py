@@ -39,6 +39,8 @@ class FakePe:
     def value(self, handle: int) -> np.ndarray | None:
         return self._values.get(handle)
 
+    replayed = value
+
     def release(self, handle: int) -> None:
         self.released.append(handle)
         self._values.pop(handle, None)

@@ -36,7 +36,7 @@ CALLS = [
     (lambda tl, x: tl.load(4), "shape", "plain address"),
     (lambda tl, x: tl.load(4, (0, 2)), "shape", "below 1"),
     (lambda tl, x: tl.load(4, (2.0,)), "shape", "not an integer"),
-    (lambda tl, x: tl.load(4, (2,), "f64"), "dtype", "f16, bf16, f32, f8e4m3, f8e5m2, i8, u8, i32, i64"),
+    (lambda tl, x: tl.load(4, (2,), "f63"), "dtype", "f16, bf16, f32, f8e4m3, f8e5m2, i1, i8, u8, i32"),
     (lambda tl, x: tl.load(x, (5, 4)), "ptr", "40 bytes run 8 bytes past the end of tensor 'x', 32 bytes"),
     (lambda tl, x: tl.load(x, mask=1), "mask", "not a tensor handle"),
     (lambda tl, x: tl.load(x, other="one"), "other", "not a number"),

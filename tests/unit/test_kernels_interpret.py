@@ -185,8 +185,8 @@ def test_accesses_outside_of_all_arrays():
 def test_wrong_use():
     with pytest.raises(UsageError, match="grid"):
         interpret(lambda tl: None, grid=(1, 0, 1))
-    with pytest.raises(UsageError, match="float64"):
-        interpret(lambda x, tl: None, np.zeros(3))
+    with pytest.raises(UsageError, match="complex128"):
+        interpret(lambda x, tl: None, np.zeros(3, complex))
     with pytest.raises(KernelError, match="of 64 bytes free"):
         interpret(lambda tl: tl.zeros((64,)), scratch_bytes=64)
 

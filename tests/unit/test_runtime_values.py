@@ -41,8 +41,8 @@ def test_making_tensors():
     assert (tensor.ndim, tensor.itemsize, tensor.nbytes, tensor.numel(), len(tensor)) == (2, 4, 24, 6, 2)
     assert torch.empty((4,), dtype=torch.bfloat16).dtype == "bf16"
     assert np.asarray(tensor, dtype=np.int32).sum() == 6
-    with pytest.raises(UsageError, match="float64"):
-        torch.from_numpy(np.ones(3))
+    with pytest.raises(UsageError, match="not real numbers"):
+        torch.from_numpy(np.ones(3, complex))
     with pytest.raises(UsageError, match="f8"):
         torch.zeros(3, dtype="f8")
     with pytest.raises(UsageError, match="not a DPPolicy"):

@@ -45,7 +45,7 @@ def test_integers_divide_towards_zero_as_the_device_does(a: int, b: int) -> None
 
 def test_an_integer_stays_one_and_becomes_a_float_where_it_is_asked_to() -> None:
     index = (Int(3) * 4 + 1).to(tl.int64)
-    assert (type(index), index, index.dtype) == (Int, 13, "i32")
+    assert (type(index), index, index.dtype) == (Int, 13, "i64")
     assert Int(3).to(tl.float32) / 2 == 1.5
     assert Int(7) / 2 == 3.5
     with pytest.raises(KernelError, match="divided by 0"):

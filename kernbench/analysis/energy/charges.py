@@ -224,7 +224,7 @@ def _macs(tables: Mapping[str, pa.Table], machine: ChargedMachine, times: Times)
     per_mac = machine.figures.get("pe_gemm", {}).get("pj_per_mac", {})
     results = op["dtype"].take(pa.array(rows)).to_pylist()
     pj = [
-        per_mac.get(_widest(types.get(number, ()), result), 0.0)
+        _figure(per_mac, _widest(types.get(number, ()), result))
         for number, result in zip(op["number"].to_numpy()[rows].tolist(), results, strict=True)
     ]
     macs = op["flops"].to_numpy()[rows] / 2
@@ -257,13 +257,18 @@ def _math(tables: Mapping[str, pa.Table], machine: ChargedMachine, times: Times)
             done = round((end - start) * (lanes * ghz))
             if rates is not None and (rate := rates.find(name, 0, 0)):
                 done = round(((end - start) * ghz - rate[0]) * rate[1]) * passes.get(name, 1)
-        pj.append(done * per_op.get(dtype or whole.get(parent, ""), 0.0))
+        pj.append(done * _figure(per_op, dtype or whole.get(parent, "")))
     return _at_ops(op, rows, on[rows], MATH, in_fj(np.array(pj, np.float64)), times)
 
 
 def _at_ops(op: pa.Table, rows: Ints, part: Ints, cause: str, fj: Ints, times: Times) -> Charges:
     number, launch, at = (op[name].to_numpy()[rows] for name in ("number", "launch", "t_start"))
     return Charges(number, launch, part, np.full(len(rows), CAUSES.index(cause)), fj * times(launch, at))
+
+
+def _figure(figures: Mapping[str, float], dtype: str) -> float:
+    """That of a type; truth values and unsigned integers cost what i8 does, unless they have their own."""
+    return figures.get(dtype, figures.get("i8", 0.0) if dtype in ("i1", "u8") else 0.0)
 
 
 _Operand = tuple[int, str, str]

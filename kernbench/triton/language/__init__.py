@@ -16,9 +16,10 @@ from kernbench.triton.values import INT1, INT64, PointerTo
 from kernbench.triton.values import constexpr as constexpr
 from kernbench.triton.values import dtype as dtype
 
-float16, bfloat16, float32 = dtype("f16"), dtype("bf16"), dtype("f32")
+float16, bfloat16, float32, float64 = dtype("f16"), dtype("bf16"), dtype("f32"), dtype("f64")
 float8e4nv, float8e5 = dtype("f8e4m3"), dtype("f8e5m2")
-int1, int8, uint8, int32, int64 = INT1, dtype("i8"), dtype("u8"), dtype("i32"), INT64
+int1, int8, int16, int32, int64 = INT1, dtype("i8"), dtype("i16"), dtype("i32"), INT64
+uint8, uint16, uint32, uint64 = dtype("u8"), dtype("u16"), dtype("u32"), dtype("u64")
 tensor = Any
 const = Any
 tensor_descriptor = BlockPtr
