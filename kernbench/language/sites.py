@@ -55,7 +55,7 @@ def elementwise(name: str, names: Sequence[str], given: Sequence[Any]) -> CallSi
         if both is None:
             raise BadArgumentError(argument, f"shape {shape} does not broadcast with {result}")
         result = both
-    typed = [dtype for argument, _, dtype in tensors if argument != "cond"]
+    typed = [dtype for argument, _, dtype in tensors if name != "where" or argument != names[0]]
     for argument, number in numbers.items():
         if rule.integer_only and isinstance(number, float):
             raise BadArgumentError(argument, "must be an integer")

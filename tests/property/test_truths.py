@@ -1,4 +1,4 @@
-"""Expressions of masks, integers and scalars: what both languages make of them, against numpy, which wraps."""
+"""Expressions of masks, integers and scalars in both languages, against numpy, whose integers wrap."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import operator
 from typing import Any
 
 import numpy as np
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 import kernbench.triton as triton
 import kernbench.triton.language as tl
@@ -47,9 +48,7 @@ def value(expression: Any, names: dict[str, Any], where: Any, wide: Any) -> Any:
 
 def expected(expression: Any, names: dict[str, np.ndarray]) -> np.ndarray:
     """Numpy's answer in i32."""
-    found = value(
-        expression, names, lambda c, a, b: np.where(c != 0, a, b), lambda x: x.astype(np.int32)
-    )
+    found = value(expression, names, lambda c, a, b: np.where(c != 0, a, b), lambda x: x.astype(np.int32))
     return np.asarray(found, np.int32)
 
 

@@ -110,9 +110,7 @@ def test_known_integers_wrap_as_their_type_does() -> None:
         tl.store(out + 4 + at, at * 0x30000000)
         tl.store(wide + at, at.to(tl.int64) * 0x30000000)
 
-    done = kb.run_kernel(
-        kernel[(4,)], np.zeros(4, np.int64), out=np.zeros(8, np.int32), topology="minimal"
-    )
+    done = kb.run_kernel(kernel[(4,)], np.zeros(4, np.int64), out=np.zeros(8, np.int32), topology="minimal")
     exact = np.arange(4) * 0x30000000
     assert done.output.tolist() == [0, 0, 0, 1, *exact.astype(np.int32)]
     assert done.arrays[0].tolist() == exact.tolist()
