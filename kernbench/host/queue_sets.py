@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, cast
 
 from kernbench.engine.program.operations import Region
-from kernbench.engine.program.queues import BUFFER_KINDS, Location, RingEntry
+from kernbench.engine.program.queues import BUFFER_KINDS, RingEntry
 from kernbench.errors import AllocationError, UsageError
 from kernbench.hardware.topology.neighbours import MachineShape, Neighbours, neighbours, pairs
+from kernbench.hardware.topology.nodes import Location
 from kernbench.hardware.topology.places import places
 from kernbench.support.user_code import line_of
 

@@ -9,9 +9,10 @@ import numpy as np
 
 from kernbench.engine.components.queue_ring import Incoming, Outgoing, QueueCredit, QueueToken
 from kernbench.engine.program.commands import Completion
-from kernbench.engine.program.queues import Location, Message, Receive, RingEntry
+from kernbench.engine.program.queues import Message, Receive, RingEntry
 from kernbench.errors import UsageError
 from kernbench.hardware.topology.neighbours import MachineShape, Neighbours, neighbours, pairs
+from kernbench.hardware.topology.nodes import Location
 
 Bytes = np.ndarray[Any, Any]
 

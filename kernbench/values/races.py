@@ -23,10 +23,10 @@ from kernbench.engine.program.operations import Op, Operand, Order, Region
 from kernbench.errors import VerificationError
 from kernbench.hardware.address import Extent, ExtentMap
 from kernbench.hardware.address.runs import Runs
+from kernbench.hardware.topology.nodes import Location
 from kernbench.values.late_reads import LateReads
 from kernbench.values.tensor_names import TensorNames
 
-Location = tuple[int, int, int]
 ThreadKey = tuple[int, tuple[int, ...]]
 """Launch and PE; of a block of a grid also its number, as nothing orders the blocks of a PE."""
 

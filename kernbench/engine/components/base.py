@@ -16,8 +16,8 @@ from kernbench.engine.core.server import Server
 from kernbench.engine.core.transaction import Packet, Transaction
 from kernbench.engine.program.messages import ControlMessage
 from kernbench.engine.program.operations import Op
-from kernbench.engine.program.queues import Location
 from kernbench.hardware.routing import Traffic
+from kernbench.hardware.topology.nodes import Location, location
 from kernbench.support.pgraph import Node
 
 
@@ -66,10 +66,9 @@ class Component(FabricNode):
         return int(self.node.properties[key])
 
     @property
-    def location(self) -> tuple[int, int, int]:
+    def location(self) -> Location:
         """(sip, cube, pe), -1 where the component is above that level."""
-        p = self.node.properties
-        return int(p["sip"]), int(p["cube"]), int(p["pe"])
+        return location(self.node)
 
     def wired(self) -> None:
         """Called when all components exist and are linked: look up neighbours here."""

@@ -21,8 +21,9 @@ from kernbench.engine.components.queue_ring import QueueCredit, QueueToken
 from kernbench.engine.core.server import Server
 from kernbench.engine.core.transaction import Packet, Path, Transaction
 from kernbench.engine.program.operations import Op
-from kernbench.engine.program.queues import BUFFER_KINDS, Location
+from kernbench.engine.program.queues import BUFFER_KINDS
 from kernbench.hardware.routing import Traffic
+from kernbench.hardware.topology.nodes import Location
 from kernbench.hardware.topology.places import places
 
 if TYPE_CHECKING:

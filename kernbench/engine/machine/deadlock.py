@@ -15,8 +15,8 @@ from kernbench.engine.core.inputs import InputQueue
 from kernbench.engine.core.node import Link
 from kernbench.engine.core.server import Server
 from kernbench.engine.core.transaction import Transaction
-from kernbench.engine.program.queues import Location
 from kernbench.errors import DeadlockError
+from kernbench.hardware.topology.nodes import Location
 
 _LINES = 6
 """Lines about who waits for what."""

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from kernbench.engine.program.computing import Command
 from kernbench.engine.program.operations import Op
 from kernbench.errors import KernelError
+from kernbench.hardware.topology.nodes import Location
 
 if TYPE_CHECKING:
     from kernbench.engine.program.carriers import Interpreter, Pe, Queues, Scheduler
     from kernbench.engine.program.commands import Completion
-
-Location = tuple[int, int, int]
 
 BUFFER_KINDS = ("tcm", "sram", "hbm")
 """Memories that a ring may lie in: the PE's own TCM, its cube's SRAM, the PE's own HBM slice."""

@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from kernbench.hardware.kinds import LINK_KINDS, Form, Traffic, component_kind, link_kind
-from kernbench.hardware.topology.nodes import TRAY, Location
+from kernbench.hardware.topology.nodes import TRAY, Location, location
 from kernbench.hardware.topology.reach import flood, lacking_pes, passes, reached_by_host
 from kernbench.support.pgraph import Edge, Node, Properties, PropertyGraph
 
@@ -69,19 +69,19 @@ def consequences(graph: PropertyGraph) -> Iterator[str]:
     wired = {node.id: node for node in graph.nodes() if node.properties["impl"]}
     shared = str(graph.properties.get("interleave", ""))
     depth = 1 if shared == "package" else 2
-    pes: dict[Location, str] = {_place(node): name for name, node in wired.items() if _is(node, "pe_dma")}
+    pes: dict[Location, str] = {location(node): name for name, node in wired.items() if _is(node, "pe_dma")}
     if lost(graph).get("PEs") and not pes:
         yield "no PE is left, so no kernel can run"
     near: dict[tuple[int, ...], set[str]] = defaultdict(set)
     alone = []
     for name, node in wired.items():
         if component_kind(node).sliced:
-            near[_place(node)[:depth]].add(name)
+            near[location(node)[:depth]].add(name)
             if (
                 lost(graph)
                 and not shared
                 and pes
-                and (*_place(node)[:2], int(node.properties["slice"])) not in pes
+                and (*location(node)[:2], int(node.properties["slice"])) not in pes
             ):
                 alone.append(name)
     if alone:
@@ -150,7 +150,7 @@ def _sizes(graph: PropertyGraph) -> Counter[str]:
 def number_anew(graph: PropertyGraph) -> None:
     """Number packages, chiplets, PEs and slices of ``graph`` without gaps, and say what there is of each."""
     nodes = list(graph.nodes())
-    places = {_place(node) for node in nodes}
+    places = {location(node) for node in nodes}
     computing = {at[:depth] for at in places if at[2] >= 0 for depth in (1, 2, 3)}
     new: dict[tuple[int, ...], int] = {}
     for depth in (1, 2, 3):
@@ -161,14 +161,14 @@ def number_anew(graph: PropertyGraph) -> None:
             counts[at[:-1]] += 1
     slices = _slices(nodes, places, own=not graph.properties.get("interleave"))
     for node in nodes:
-        p, at = node.properties, _place(node)
+        p, at = node.properties, location(node)
         if "slice" in p:
             p["slice"] = slices.get((*at[:2], int(p["slice"])), p["slice"])
         for depth, level in enumerate(("sip", "cube", "pe"), start=1):
             p[level] = new.get(at[:depth], -1)
     was = {key: graph.properties.get(key) for key in ("sips", "cubes_per_sip")}
     graph.properties.pop("pe_counts", None)
-    graph.properties |= shape({_place(node) for node in nodes})
+    graph.properties |= shape({location(node) for node in nodes})
     cubes = json.loads(str(graph.properties.get("pe_counts", "[]")))
     if graph.properties["sips"] != was["sips"]:
         for key in ("sip_grid_d", "sip_order"):
@@ -185,7 +185,7 @@ def _slices(
     of: dict[tuple[int, int], list[int]] = defaultdict(list)
     for node in nodes:
         if component_kind(node).sliced:
-            of[_place(node)[:2]].append(int(node.properties["slice"]))
+            of[location(node)[:2]].append(int(node.properties["slice"]))
     return {
         (*chiplet, number): i
         for chiplet, numbers in of.items()
@@ -215,8 +215,3 @@ def in_a_ring(sips: int) -> Properties:
 
 def _is(node: Node, kind: str) -> bool:
     return bool(node.properties["kind"] == kind)
-
-
-def _place(node: Node) -> Location:
-    p = node.properties
-    return int(p["sip"]), int(p["cube"]), int(p["pe"])

@@ -19,11 +19,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kernbench.errors import UsageError
+from kernbench.hardware.topology.nodes import Location
 from kernbench.hardware.topology.orders import in_order
 from kernbench.support.pgraph import PropertyGraph
 
-Location = tuple[int, int, int]
-"""(sip, cube, pe)."""
 Neighbours = dict[Location, dict[str, Location]]
 """By PE and direction, the PE that the direction leads to."""
 

@@ -16,6 +16,12 @@ Location = tuple[int, int, int]
 NOWHERE: Location = (-1, -1, -1)
 
 
+def location(node: Node) -> Location:
+    """Where a component is."""
+    p = node.properties
+    return int(p["sip"]), int(p["cube"]), int(p["pe"])
+
+
 def link_id(source: str, target: str) -> str:
     """The id of the directed link between two components."""
     return f"{source}->{target}"

@@ -17,7 +17,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
 from kernbench.errors import ConfigError
-from kernbench.hardware.topology.neighbours import Location, MachineShape, Neighbours
+from kernbench.hardware.topology.neighbours import MachineShape, Neighbours
+from kernbench.hardware.topology.nodes import Location
 from kernbench.host.collectives.steps import Limits
 from kernbench.support.hints import suggestion
 from kernbench.support.user_modules import check

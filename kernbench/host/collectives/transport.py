@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kernbench.errors import CollectiveError
-from kernbench.hardware.topology.neighbours import Location, Neighbours
+from kernbench.hardware.topology.neighbours import Neighbours
+from kernbench.hardware.topology.nodes import Location
 from kernbench.hardware.topology.places import places
 from kernbench.host.scheduler import Event
 

@@ -21,6 +21,7 @@ from random import Random
 
 from kernbench.errors import UsageError
 from kernbench.hardware.kinds import component_kind
+from kernbench.hardware.topology.nodes import Location, location
 from kernbench.hardware.topology.places import SLICE, places
 from kernbench.support.hints import suggestion
 from kernbench.support.pgraph import PropertyGraph
@@ -231,10 +232,6 @@ def _sources(graph: PropertyGraph) -> list[tuple[str, str]]:
     return found
 
 
-def ranks(graph: PropertyGraph) -> list[tuple[int, int, int]]:
+def ranks(graph: PropertyGraph) -> list[Location]:
     """(sip, cube, pe) of every PE, by rank."""
-    return sorted(
-        (int(n.properties["sip"]), int(n.properties["cube"]), int(n.properties["pe"]))
-        for n in graph.nodes()
-        if n.properties["kind"] == "pe"
-    )
+    return sorted(location(node) for node in graph.nodes() if node.properties["kind"] == "pe")
