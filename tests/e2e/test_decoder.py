@@ -63,6 +63,16 @@ def test_partial_results_of_many_pes_are_put_together_in_pieces(tmp_path):
     assert run.info["verified"] is True
 
 
+@pytest.mark.parametrize("room", [16384, 32768])
+@pytest.mark.parametrize("kind", ["llama", "qwen2"])
+def test_columns_pass_in_pieces_where_their_sums_have_no_room(tmp_path, room, kind):
+    """A machine whose PEs have no buffers for tiles loads weights; sums of all columns would fill its TCM."""
+    config = _config(tmp_path, model_type=kind, hidden_size=192, intermediate_size=600, num_attention_heads=8)
+    topo = {"blocks.gpu.parts.pe.pe_tcm.scratch_bytes": room}
+    run = kb.run("llama-decoder", "a100-4", verify=True, topo=topo, trace=False, config=config, batch=4, kv=9)
+    assert run.info["verified"] is True
+
+
 def test_sums_that_wait_while_x_passes_in_pieces(monkeypatch):
     monkeypatch.setattr(products, "DEEP", 64)
     _right("minimal", "sip:0", {"phase": "prefill", "tokens": 140})

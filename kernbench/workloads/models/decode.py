@@ -52,6 +52,7 @@ def project(
     m: int,
     at_once: int,
     block: int,
+    wide: int,
     hidden: int,
     eps: float,
     sums: Pointer | None,
@@ -68,54 +69,62 @@ def project(
 ) -> None:
     """Own columns of ``x @ w`` for each weight, which passes ``at_once`` of the ``count`` blocks of x in TCM.
 
-    Weights are streamed by composites, or where ``block`` is given loaded, so many bytes at a time. With
-    ``squares``, x is normed: each token's row is divided by its root mean square, after the product.
-    A bias is added last. ``sums``: where partial sums of composites wait for the next blocks of x, if not in
-    the output.
+    Weights are streamed by composites, or where ``block`` is given loaded, so many bytes of ``wide`` columns
+    at a time. With ``squares``, x is normed: each token's row is divided by its root mean square, after the
+    product. A bias is added last. ``sums``: where partial sums of composites wait for the next blocks of x,
+    if not in the output.
     """
     scale: Any = None
     if squares is not None:
         scale = tl.reshape(tl.rsqrt(tl.sum(tl.load(squares), axis=0) * (1 / hidden) + eps), (m, 1))
     pairs = [(w, out) for w, out in ((w0, out0), (w1, out1), (w2, out2)) if w is not None and out is not None]
     biases = (bias0, bias1, bias2)[: len(pairs)]
-    totals: list[Any] = [None for _ in pairs]
-    for first in range(0, count, at_once):
-        n = min(at_once, count - first)
-        part = tl.load(x + first * m * width * 2, (n, m, width), "f16")
-        rows = tl.reshape(tl.trans(part, 1, 0, 2), (m, n * width))
-        last = first + n == count
+    most = max(tl.local_shape(w)[1] for w, _ in pairs)
+    for column in range(0, most, wide or most):
+        totals: list[Any] = [None for _ in pairs]
+        for first in range(0, count, at_once):
+            n = min(at_once, count - first)
+            part = tl.load(x + first * m * width * 2, (n, m, width), "f16")
+            rows = tl.reshape(tl.trans(part, 1, 0, 2), (m, n * width))
+            last = first + n == count
+            tl.wait()
+            for i, (w, out) in enumerate(pairs):
+                columns = tl.local_shape(w)[1]
+                at = w.local + (first * width * columns + column) * 2
+                if block:
+                    own = min(wide, columns - column)
+                    if own > 0:
+                        totals[i] = by_loads(rows, at, own, block, totals[i], tl, columns)
+                    continue
+                steps: list[dict[str, Any]] = []
+                if first:
+                    steps.append({"op": "residual", "residual": (out if sums is None else sums).local})
+                if last and scale is not None:
+                    steps.append({"op": "mul", "value": scale})
+                if last and (bias := biases[i]) is not None:
+                    steps.append({"op": "bias", "bias": tl.ref(bias.local, (columns,))})
+                target = out if last or sums is None else sums
+                weights = tl.ref(at, (n * width, columns), "f16")
+                tile = (m, depth(columns), columns)
+                tl.composite("gemm", rows, weights, out_ptr=target.local, epilogue=steps, tile_shape=tile)
         tl.wait()
-        for i, (w, out) in enumerate(pairs):
-            columns = tl.local_shape(w)[1]
-            at = w.local + first * width * columns * 2
-            if block:
-                totals[i] = by_loads(rows, at, columns, block, totals[i], tl)
-                continue
-            steps: list[dict[str, Any]] = []
-            if first:
-                steps.append({"op": "residual", "residual": (out if sums is None else sums).local})
-            if last and scale is not None:
-                steps.append({"op": "mul", "value": scale})
-            if last and (bias := biases[i]) is not None:
-                steps.append({"op": "bias", "bias": tl.ref(bias.local, (columns,))})
-            target = out if last or sums is None else sums
-            weights = tl.ref(at, (n * width, columns), "f16")
-            tile = (m, depth(columns), columns)
-            tl.composite("gemm", rows, weights, out_ptr=target.local, epilogue=steps, tile_shape=tile)
-    tl.wait()
-    for total, (_, out), bias in zip(totals, pairs, biases, strict=True):
-        if total is not None:
-            total = total if scale is None else total * scale
-            total = total if bias is None else total + tl.load(bias.local).to(tl.float32)
-            tl.store(out.local, total.to(out.dtype))
+        for total, (_, out), bias in zip(totals, pairs, biases, strict=True):
+            if total is not None:
+                total = total if scale is None else total * scale
+                n, pitch = total.shape[1], tl.local_shape(out)[1]
+                if bias is not None:
+                    total = total + tl.load(bias.local + column * 2, (n,), "f16").to(tl.float32)
+                at = out.local + column * (out.nbytes // (out.shape[0] * out.shape[1]))
+                tl.store(at, total.to(out.dtype), strides=(pitch, 1))
 
 
-def by_loads(rows: Any, at: int, columns: int, block: int, total: Any, tl: Any) -> Any:
-    """``total + rows @ weights``, some rows of the weights at a time."""
+def by_loads(rows: Any, at: int, columns: int, block: int, total: Any, tl: Any, pitch: int = 0) -> Any:
+    """``total + rows @ weights``, some rows of the weights at a time, which lie ``pitch`` columns apart."""
+    pitch = pitch or columns
     step = max(1, block // (columns * 2))
     for row in tl.range(0, rows.shape[1], step, num_stages=2):
         height = min(step, rows.shape[1] - row)
-        part = tl.load(at + row * columns * 2, (height, columns), "f16")
+        part = tl.load(at + row * pitch * 2, (height, columns), "f16", strides=(pitch, 1))
         product = tl.dot(rows[:, row : row + height], part, out_dtype=tl.float32)
         total = product if total is None else total + product
     return total

@@ -73,10 +73,10 @@ class DecodeStep:
         self.rope, self._bias, self._o_bias = model.rope, model.bias, model.o_bias
         self.keys = Keys(batch * share.kv_heads, kv, share.workers)
         s, m = share, batch
-        self._room = torch.scratch_bytes // 4
         widths = (s.of_q.width, s.of_kv.width, s.of_hidden.width, s.of_ffn.width)
         tile = max(tile_bytes(width, s.hidden, m) for width in widths)
-        self._block = 0 if tile <= buffer_bytes(torch) else self._room
+        self._loads = tile > buffer_bytes(torch)
+        self._room = torch.scratch_bytes // (8 if self._loads else 4)
 
         def by_columns(name: str, of: ColumnSplit, dtype: str = "f16") -> Tensor:
             return torch.empty(m, of.width * s.workers, dtype=dtype, dp=BY_COLUMNS, name=name)
@@ -171,6 +171,20 @@ class DecodeStep:
         """Blocks of an activation for which there is room in TCM."""
         return max(1, self._room // (self.m * of.width * 2))
 
+    def _pieces(self, of: ColumnSplit, pairs: tuple[tuple[Tensor, Tensor], ...]) -> tuple[int, int]:
+        """Bytes of a block of weights and its columns, for which there is room; 0, 0: composites stream them.
+
+        In TCM are x, its turned copy and a part of it; sums of each weight, those of a block, and both added
+        up; and a block in use, one under way and gaps.
+        """
+        if not self._loads:
+            return 0, 0
+        scratch, a_column = self._torch.scratch_bytes, (len(pairs) + 2) * self.m * 4
+        left = scratch - 3 * min(self._at_once(of), of.count) * self.m * of.width * 2
+        widest = max(w.shape[1] for w, _ in pairs) // self.share.workers
+        wide = max(1, min(widest, left // 4 // a_column))
+        return max(2, min(scratch // 4, (left - wide * a_column) // 3)), wide
+
     def _output(
         self,
         name: str,
@@ -206,5 +220,5 @@ class DecodeStep:
         sums = self.sums if pairs[0][1] is self.y else None
         flat: list[Tensor | None] = [tensor for pair in pairs for tensor in pair]
         flat += [None] * (6 - len(flat)) + [*biases] + [None] * (3 - len(biases))
-        sizes = (self.m, self._at_once(of), self._block, size, self.eps)
+        sizes = (self.m, self._at_once(of), *self._pieces(of, pairs), size, self.eps)
         self._torch.launch(name, decode.project, x, of.width, of.count, squares, *sizes, sums, *flat)
