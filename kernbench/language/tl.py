@@ -24,6 +24,7 @@ from kernbench.language.issue import ValueSource, tl_call
 from kernbench.language.math_calls import MathCalls
 from kernbench.language.pointer import Pointer
 from kernbench.language.products import ProductCalls
+from kernbench.language.scalars import Scalar
 from kernbench.language.scratch import Scratch
 from kernbench.language.triton_names import unknown
 from kernbench.language.views import ViewCalls
@@ -102,22 +103,22 @@ class Language(AtomicCalls, CompositeCalls, ProductCalls, MathCalls, ViewCalls):
     @tl_call
     def program_id(self, axis: int = 0) -> int:
         """Index of this PE: axis 0 within its cube, 1 of its cube, 2 of its SIP. No time passes."""
-        return self._pe.program_id[_grid_axis(axis)]
+        return Scalar(self._pe.program_id[_grid_axis(axis)])
 
     @tl_call
     def num_programs(self, axis: int = 0) -> int:
         """How many there are along ``axis``: PEs per cube, cubes, SIPs. No time passes."""
-        return self._pe.num_programs[_grid_axis(axis)]
+        return Scalar(self._pe.num_programs[_grid_axis(axis)])
 
     @tl_call
     def device_id(self, axis: int = 0) -> int:
         """The hardware's number of this PE (axis 0), its cube (1) or its SIP (2). No time passes."""
-        return (self._pe.pe, self._pe.cube, self._pe.sip)[_grid_axis(axis)]
+        return Scalar((self._pe.pe, self._pe.cube, self._pe.sip)[_grid_axis(axis)])
 
     @tl_call
     def device_count(self, axis: int = 0) -> int:
         """PEs in a cube (axis 0), cubes in a SIP (1), SIPs (2) that the machine has. No time passes."""
-        return self._pe.device_counts[_grid_axis(axis)]
+        return Scalar(self._pe.device_counts[_grid_axis(axis)])
 
     @tl_call
     def range(

@@ -38,6 +38,7 @@ OPTIONS = (
     "residents",
     "warmup",
     "launch_cooperative_grid",
+    "launch_pdl",
     "waves_per_eu",
     "matrix_instr_nonkdim",
     "kpack",

@@ -98,7 +98,19 @@ def branching(out):
 
 
 def test_not_of_a_scalar() -> None:
-    assert run(branching[(1,)], out=np.zeros(2, np.int32)).tolist() == [2, 4]
+    assert run(branching[(1,)], out=np.zeros(2, np.int32), launch_pdl=False).tolist() == [2, 4]
+
+
+def test_not_of_a_scalar_in_a_plain_kernel() -> None:
+    def kernel(out, tl):
+        first = tl.program_id(0) * 2 + 1 == 1
+        assert repr(~first) == "False"
+        assert repr(first & (tl.num_programs(0) > 0)) == "True"
+        part = tl.program_id(0) * 4 + out
+        tl.store(part, 1 if ~first | ~(tl.device_id(0) == 0) else 2, dtype="i32")
+        tl.store(out + (1 - tl.program_id(0)) * 4, 3, dtype="i32")
+
+    assert run(kernel, out=np.zeros(2, np.int32)).tolist() == [2, 3]
 
 
 def test_known_integers_wrap_as_their_type_does() -> None:

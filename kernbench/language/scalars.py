@@ -1,0 +1,48 @@
+"""Integers of the language itself, such as ``tl.program_id``: Python's, whose comparisons know ``~``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Truth(int):
+    """What a comparison of scalars gives: 1 or 0, of which ``~`` is the other, not Python's -2 or -1."""
+
+    def __invert__(self) -> Truth:
+        return Truth(not self)
+
+    def __repr__(self) -> str:
+        return str(bool(self))
+
+
+class Scalar(int):
+    """An integer whose sums, products and so on are such integers, and whose comparisons are truth values."""
+
+    __hash__ = int.__hash__
+
+
+_PLAIN = (int, bool, Scalar, Truth)
+
+
+def _closed(of: type, name: str, made: type) -> None:
+    plain = getattr(int, name)
+
+    def call(self: Any, *other: Any) -> Any:
+        if other and isinstance(other[0], int) and type(other[0]) not in _PLAIN:
+            return NotImplemented  # a pointer moves by it
+        found = plain(self, *other)
+        logical = made is Truth and of is Truth and type(other[0]) not in (bool, Truth)
+        return found if found is NotImplemented or logical else made(found)
+
+    setattr(of, name, call)
+
+
+for _name in ("and", "or", "xor"):
+    _closed(Truth, f"__{_name}__", Truth)
+    _closed(Truth, f"__r{_name}__", Truth)
+for _name in ("add", "sub", "mul", "floordiv", "mod", "and", "or", "xor", "lshift", "rshift"):
+    _closed(Scalar, f"__{_name}__", Scalar)
+    _closed(Scalar, f"__r{_name}__", Scalar)
+for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
+    _closed(Scalar, f"__{_name}__", Truth)
+_closed(Scalar, "__neg__", Scalar)
