@@ -142,12 +142,24 @@ class BlockCalls(AtomicCalls):
     @tl_call
     def where(self, condition: Any, x: Any, y: Any) -> Any:
         """``x`` where ``condition`` is not 0, else ``y``."""
+        if isinstance(x, Ptr) and isinstance(y, Ptr):
+            return self._chosen_pointer(condition, x, y)
         keep = data_of(condition)
         if keep is not None and data_of(x) is not None and data_of(y) is not None:
             return combined(lambda a, b: np.where(keep, a, b), x, y, self)
         return self._elementwise(
             "where", ("condition", "x", "y"), (self._handle("condition", condition), x, y)
         )
+
+    def _chosen_pointer(self, condition: Any, x: Ptr, y: Ptr) -> Ptr:
+        if isinstance(condition, TensorHandle):
+            condition = self.loaded(condition, "argument 'condition': it is")
+        keep = data_of(condition)
+        if not np.ndim(keep):
+            return x if keep else y
+        if x.base is not y.base:
+            raise BadArgumentError("x", f"{x!r} and {y!r} are of two tensors; load both and pick")
+        return Ptr(x.base, np.where(keep, x.at, y.at), self)
 
     @tl_call
     def maximum(self, x: Any, y: Any, propagate_nan: object = None) -> Any:

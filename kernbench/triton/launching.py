@@ -95,6 +95,10 @@ class JITFunction:
         return f"<kernel '{self.fn.__name__}' of triton.jit>"
 
 
+class _EmptyGridError(UsageError):
+    """The grid of a launch has no blocks."""
+
+
 class OnGrid:
     """A kernel and the grid of its launch; a call launches it on the machine of its tensors."""
 
@@ -105,7 +109,7 @@ class OnGrid:
         self.grid = grid
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Launch; does not wait."""
+        """Launch; does not wait. A grid without blocks launches nothing, as in Triton."""
         tensors = [one for one in (*args, *kwargs.values()) if isinstance(one, Tensor)]
         name = self.kernel.fn.__name__
         if not tensors:
@@ -113,7 +117,10 @@ class OnGrid:
                 f"kernel '{name}': no argument is a tensor, so there is no machine to run on; give "
                 f"arrays to kb.run_kernel({name}[grid], ...)"
             )
-        return tensors[0].launch(name, self, *args, **kwargs)
+        try:
+            return tensors[0].launch(name, self, *args, **kwargs)
+        except _EmptyGridError:
+            return None
 
     def prepared(
         self,
@@ -169,10 +176,11 @@ class OnGrid:
     def _dims(self, arguments: dict[str, Any]) -> Grid:
         dims = self.grid(arguments) if callable(self.grid) else self.grid
         listed = tuple(dims) if isinstance(dims, Sequence) else (dims,)
-        good = all(isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 1 for n in listed)
-        if not 1 <= len(listed) <= 3 or not good:
+        whole = all(isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 0 for n in listed)
+        if not 1 <= len(listed) <= 3 or not whole or 0 in listed:
             name = self.kernel.fn.__name__
-            raise UsageError(
+            empty = whole and 0 in listed and len(listed) <= 3 and self.tuned is None
+            raise (_EmptyGridError if empty else UsageError)(
                 f"kernel '{name}': grid {shown(dims)} must be one to three counts of 1 or more, "
                 "such as triton.cdiv(n, BLOCK)"
             )

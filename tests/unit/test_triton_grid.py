@@ -133,10 +133,20 @@ def test_shards_that_are_apart_are_refused() -> None:
         on_machine(program, "pa")
 
 
+@pytest.mark.parametrize("grid", [(0,), (2, 0), lambda _: (0,)])
+def test_a_grid_without_blocks_launches_nothing(grid: Any) -> None:
+    def program(torch: Any) -> None:
+        x, out = torch.from_numpy(np.ones(4, np.float32)), torch.zeros(4)
+        assert clash[grid](x, out) is None
+        assert out.numpy().tolist() == [0, 0, 0, 0]
+
+    on_machine(program)
+
+
 @pytest.mark.parametrize(
     ("launch", "message"),
     [
-        (lambda x: clash[(0,)](x, x), r"grid \(0,\) must be one to three counts of 1 or more"),
+        (lambda x: clash[(-1,)](x, x), r"grid \(-1,\) must be one to three counts of 1 or more"),
         (lambda x: clash[(1, 1, 1, 1)](x, x), "must be one to three counts"),
         (lambda x: clash[(1,)](x), "missing a required argument: 'out'"),
         (lambda x: clash[(1,)](x, x, residents=0), "residents=0 must be a whole number of 1 or more"),

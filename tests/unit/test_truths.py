@@ -101,6 +101,16 @@ def test_not_of_a_scalar() -> None:
     assert run(branching[(1,)], out=np.zeros(2, np.int32), launch_pdl=False).tolist() == [2, 4]
 
 
+def test_where_picks_pointers() -> None:
+    @triton.jit
+    def kernel(x, out):
+        at = tl.arange(0, 4)
+        tl.store(out + at, tl.load(tl.where(at < 2, x + at, x + 3 - at)))
+        tl.store(tl.where(tl.program_id(0) == 1, x, out + 4), 5.0)
+
+    assert run(kernel[(1,)], X, out=np.zeros(5, np.float32)).tolist() == [1, -1, -1, 1, 5]
+
+
 def test_not_of_a_scalar_in_a_plain_kernel() -> None:
     def kernel(out, tl):
         first = tl.program_id(0) * 2 + 1 == 1

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from kernbench.language.tl import UnknownNameError
+from kernbench.support.hints import did_you_mean
 from kernbench.triton.calls import called, current
-from kernbench.triton.names import MATH, unknown
+from kernbench.triton.names import MATH
 
+_IMPORTED = frozenset(globals())
 globals().update({name: called(name) for name in (*MATH, "pow", "tanh")})
 fast_expf, fast_logf, fast_dividef, fast_tanhf = (called(name) for name in ("exp", "log", "fdiv", "tanh"))
 
@@ -71,4 +73,5 @@ def _signed(x: Any, size: Any) -> Any:
 def __getattr__(name: str) -> NoReturn:
     if name.startswith("__"):
         raise AttributeError(name)
-    raise UnknownNameError(unknown(name, [one for one in globals() if not one.startswith("_")]))
+    known = [one for one in globals() if one not in _IMPORTED and not one.startswith("_")]
+    raise UnknownNameError(f"libdevice has no '{name}'; {did_you_mean(name, known)}")
