@@ -64,6 +64,7 @@ def test_it_is_a_memory_to_all_that_asks_for_one(flash: str) -> None:
     assert kinds == {"router_to_sram"}
 
 
+@pytest.mark.slow
 def test_runs_and_their_surfaces_have_it(flash: str, tmp_path: Path) -> None:
     def said(*words: str) -> str:
         done = CliRunner().invoke(app, [*words])
