@@ -184,11 +184,11 @@ def test_rings_lie_apart_from_tensors_and_from_each_other() -> None:
             blocks.append((entry.address, entry.nbytes))
     blocks.sort()
     assert all(a + n <= b for (a, n), (b, _) in pairwise(blocks))
-    free = rig.torch.storage.memory._list(A, "tcm").free_bytes
+    free = rig.torch.storage.memory.memory_of(A, "tcm").free_bytes
     for queues in sets:
         queues.close()
         queues.close()
-    assert rig.torch.storage.memory._list(A, "tcm").free_bytes == free + 600
+    assert rig.torch.storage.memory.memory_of(A, "tcm").free_bytes == free + 600
     rig.close()
 
 
