@@ -107,7 +107,8 @@ def spent(run: RunRecord, topology: TopologyRecord) -> Spent:
         if kind == "pe_math":
             has = json.loads(components[on]["attributes"] or "{}")
             dtype = op["dtype"] or types.get(op["parent"], "")
-            rate = Fraction(str(known["pe_math"]["pj_per_op"].get(dtype, 0)))
+            costs = known["pe_math"]["pj_per_op"]  # truth values cost what i8 does
+            rate = Fraction(str(costs.get("i8" if dtype == "i1" and dtype not in costs else dtype, 0)))
             if operands[number]:
                 shapes = [[int(n) for n in o["shape"].split("x") if n.isdigit()] for o in operands[number]]
                 passes = dict(entry.split("=") for entry in str(has.get("passes", "")).split())

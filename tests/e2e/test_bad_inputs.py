@@ -172,7 +172,7 @@ CASES = [
     kernel("dot-shapes", "tl.dot(x, x)", r"tl\.dot: .*\(8, 64\)"),
     kernel("dot-not-a-handle", "tl.dot(x, 3)", r"tl\.dot: argument 'b': .*handle"),
     kernel("load-first", "tl.dot(a, x)", r"tl\.dot: argument 'a': .*tl\.load it first"),
-    kernel("dtype", "tl.load(a, shape=(8, 64), dtype='f64')", r"tl\.load: argument 'dtype': .*f64.*f16"),
+    kernel("dtype", "tl.load(a, shape=(8, 64), dtype='f99')", r"tl\.load: argument 'dtype': .*f99.*f16"),
     kernel("past-the-end", "tl.load(a, shape=(9, 64))", r"tl\.load: "),
     kernel("negative-address", "tl.load(-4096, shape=(4,), dtype='f16')", r"tl\.load: "),
     kernel(
