@@ -23,7 +23,7 @@ from kernbench_graph.archive.record import complete_info
 from kernbench_graph.projection import Projection
 
 import kernbench as kb
-from kernbench.analysis.on_demand import seek
+from kernbench.analysis.on_demand import add_answers
 from kernbench.api.asking import library
 from kernbench.api.stores import open_store
 from kernbench.api.topologies import load_topology
@@ -156,7 +156,7 @@ def ask_one(
     bound = question.bind(given)
     run = None if question.scope == "history" else of or _run_for(question)
     if question.works_out and run is not None:
-        seek(store, run, question.works_out, bound)
+        add_answers(store, run, question.works_out, bound)
     return len(ask(store, question, run, limit_s, **bound))
 
 

@@ -18,7 +18,7 @@ import pytest
 
 import kernbench as kb
 from kernbench.api import active_runs as going
-from kernbench.api.active_runs import Going
+from kernbench.api.active_runs import ActiveRuns
 from tests.processes import Process
 
 POINTS = 16
@@ -60,7 +60,7 @@ def workers_of(sweep: int) -> list[psutil.Process]:
     return []
 
 
-def under_way(folder: Path) -> Going:
+def under_way(folder: Path) -> ActiveRuns:
     with kb.open_store(folder) as store:
         return going.under_way(store)
 
