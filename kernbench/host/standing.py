@@ -38,7 +38,7 @@ class Stage:
 
 
 def counted(stage: Stage, numbers: Iterable[int]) -> Iterator[int]:
-    """The numbers of periods, each of which is said to be under way."""
+    """Yield each period's number, and report it as the one in progress."""
     for number in numbers:
         stage.begin(number)
         yield number

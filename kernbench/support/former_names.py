@@ -29,7 +29,7 @@ NOW = {
     "sweeps": "api.sweeps",
     "topology": "hardware.topology",
 }
-"""Package of ``kernbench`` -> what it is now."""
+"""Former name of a package of ``kernbench`` -> its present name."""
 
 
 class FormerNames(MetaPathFinder, Loader):

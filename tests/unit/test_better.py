@@ -97,7 +97,7 @@ def test_a_sweep_names_points_that_are_slower_with_a_better_value(cli: Cli) -> N
 
 
 def test_neighbours_differ_in_one_key_whose_direction_is_known() -> None:
-    """Router latency, less of which is better, and TCM size, of which that is not known."""
+    """Lower router latency is better; a larger TCM is not known to be."""
     key, other = "cube.router.overhead_ns", "pe.pe_tcm.size_bytes"
     with borrowed("memory:") as store:
         runs = {

@@ -46,7 +46,7 @@ def evaluate(
 ) -> Evaluated:
     """Run an evaluation and write its tables (CSV), figures (PNG), ``results.json`` and ``report.html``.
 
-    Without matplotlib there are no figures, and a note says how to install it.
+    Without matplotlib, no figures are drawn; a note says how to install it.
 
     Args:
         name: A name from :func:`evaluations`, or ``file.py[:name]``.

@@ -2,7 +2,7 @@
 
 Rows that are gathered here are formatted when the run is over. A finished transaction costs a few calls, and
 a row its bytes: a tuple of Python floats for each hop would take four times the room, and the collector would
-look at it. What a row is stands in one place (:mod:`kernbench.engine.core.records`).
+look at it. The layout of rows is defined in one place, :mod:`kernbench.engine.core.records`.
 """
 
 from __future__ import annotations

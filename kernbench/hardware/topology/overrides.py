@@ -166,7 +166,7 @@ def _asked(graph: PropertyGraph, where: str) -> Iterable[tuple[str, str]]:
 
 
 def _links_with(graph: PropertyGraph, place: str, aspect: str) -> list[str]:
-    """The links that ``place`` means, of which that aspect can change."""
+    """The links that ``place`` means; :class:`UsageError` if none of them has that aspect."""
     _matching(graph, place)
     links = meant(graph, place)[1]
     if not links:

@@ -1,4 +1,4 @@
-"""Fields of a ``config.json`` that change no work of a decoder, or of which some values are simulated."""
+"""Fields of a ``config.json`` that do not change a decoder's work, or may have some values only."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ ONLY: Mapping[str, tuple[tuple[Any, ...], str]] = {
     "use_qk_norm": (NONE, _NORMS),
     "use_sliding_window": (NONE, _WINDOWS),
 }
-"""Fields of which some values are simulated, those values, and why not another one."""
+"""By field: the values that are simulated, and why others are not."""
 
 NOT_TAKEN = {
     "deepseek_v2": _LATENT,
