@@ -146,6 +146,7 @@ class Neo4jServer:
     def __init__(self, address: ServerAddress, url: str) -> None:
         """Connect; ``StoreError`` when no server answers, the credentials are refused or it is too old."""
         self._url, self._address = url, address
+        self._terminating: list[threading.Thread] = []
         with self.translated():
             # One that accepts connections and does not answer (it hangs, or is stopped) is not waited for as
             # long as one that has answered.
@@ -205,10 +206,14 @@ class Neo4jServer:
             ):
                 session.run(_TERMINATE, mark=mark).consume()
 
-        threading.Thread(target=work, name="terminate", daemon=True).start()
+        thread = threading.Thread(target=work, name="terminate", daemon=True)
+        self._terminating = [*(one for one in self._terminating if one.is_alive()), thread]
+        thread.start()
 
     def close(self) -> None:
-        """Close all connections."""
+        """Close all connections, once nobody uses them: a connection is not safe to use from two threads."""
+        for thread in self._terminating:
+            thread.join(_CONNECT_S)
         self._driver.close()
 
     @contextmanager
