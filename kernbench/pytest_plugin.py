@@ -7,6 +7,7 @@ the session's ``kernbench_topology`` in a ``conftest.py`` to test on another mac
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,6 +16,22 @@ if TYPE_CHECKING:
     from kernbench.api.kernel import KernelRun
     from kernbench.api.result import Run
     from kernbench.support.pgraph import GraphStore, PropertyGraph
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The option ``kernbench_triton`` of ``pytest.ini`` and ``pyproject.toml``."""
+    help = "test files that import triton get KernBench's, for the whole session"
+    parser.addini("kernbench_triton", help, type="bool", default=False)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Have ``triton`` be KernBench's where the project says so."""
+    if config.getini("kernbench_triton"):
+        from kernbench.support.stand_ins import standing_in
+
+        names = ExitStack()
+        names.enter_context(standing_in())
+        config.add_cleanup(names.close)
 
 
 @pytest.fixture(scope="session")

@@ -1,12 +1,14 @@
-"""Stands in for ``torch`` in a script that launches kernels: ``import kernbench.torch as torch``.
+"""Stands in for ``torch`` where PyTorch is not installed: in scripts that launch kernels.
 
-``kernbench run script.py`` carries the file out as it is written. Here is all that a bench's ``torch`` has,
-and what programs around Triton kernels call besides. Tensors lie on the machine; arithmetic of the host is
-numpy's, in f32, and takes no time. ``device=``, ``requires_grad=`` and ``generator=`` say nothing.
+``kernbench run script.py`` carries the file out as it is; ``import kernbench.torch`` is the same. Here is all
+that a bench's ``torch`` has, and what programs around Triton kernels call besides. Tensors lie on the
+machine; arithmetic of the host is numpy's, in f32, and takes no time. ``device=``, ``requires_grad=`` and
+``generator=`` say nothing.
 """
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from contextlib import nullcontext
 from contextvars import ContextVar
@@ -28,14 +30,20 @@ Array = np.ndarray[Any, Any]
 _WITHOUT_EFFECT = ("device", "requires_grad", "generator", "pin_memory", "layout")
 _random = np.random.default_rng(0)
 _default: ContextVar[DPPolicy | None] = ContextVar("kernbench_placement", default=None)
+__path__: list[str] = []  # so that ``import torch.x`` asks the finder of stand-ins
+_INDUCTOR = ("ops", "_C", "_inductor", "_dynamo")
 _HOST = frozenset(
     ("abs", "add", "all", "allclose", "any", "exp", "log", "matmul", "max", "maximum", "mean", "min",
      "minimum", "mul", "sqrt", "sub", "sum", "tanh", "where")
 )  # fmt: skip
 """Functions of numpy that also take tensors."""
 
-_TYPES = {"float": "float32", "half": "float16", "long": "int64", "int": "int32"}
-"""Types by their other names."""
+_TYPES = {
+    **{name: kind for name, kind in vars(TensorFactory).items() if str(kind) in dtypes.SIZES},
+    "float": "f32", "half": "f16", "long": "i64", "int": "i32", "short": "i16", "double": "f64", "bool": "i1",
+    "float64": "f64", "int16": "i16", "uint16": "u16", "uint32": "u32", "uint64": "u64",
+}  # fmt: skip
+"""Types by their names in PyTorch."""
 
 
 def manual_seed(seed: int) -> None:
@@ -172,8 +180,15 @@ def __getattr__(name: str) -> Any:
     if name in _HOST:
         function = getattr(np, name)
         return lambda *args, **how: function(*(_on_host(one) if _many(one) else one for one in args), **how)
-    kind = vars(TensorFactory).get(_TYPES.get(name, name))
-    return kind if isinstance(kind, str) and kind in dtypes.SIZES else getattr(_context(name), name)
+    if name in _TYPES:
+        return _TYPES[name]
+    if name in _INDUCTOR:
+        # By name: what runs output files of Inductor is built on this module.
+        return getattr(importlib.import_module("kernbench.inductor"), name)
+    try:
+        return getattr(_context(name), name)
+    except AttributeError as unknown:
+        raise AttributeError(f"{unknown}; the rest of torch needs PyTorch, which is not used here") from None
 
 
 def _many(value: Any) -> bool:

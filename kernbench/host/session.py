@@ -42,7 +42,7 @@ from kernbench.support.pgraph import PropertyGraph
 from kernbench.support.time_limit import TimeLimit, interruptible, limited
 from kernbench.support.user_code import raised, raised_at
 from kernbench.support.user_greenlets import run_user
-from kernbench.support.user_modules import unmoved
+from kernbench.support.user_modules import users_code
 from kernbench.values import DataPlane
 from kernbench.values.races import Race, race_error
 
@@ -189,7 +189,7 @@ def run_bench(
 
     def program() -> None:
         enter(context)
-        with paced_collector(machine.clock), unmoved():
+        with paced_collector(machine.clock), users_code():
             _run(bench, context)
             machine.drain()
             context.choices.check_used()

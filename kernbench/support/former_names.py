@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 import warnings
 from collections.abc import Sequence
-from importlib.abc import Loader, MetaPathFinder
+from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+
+from kernbench.support.stand_ins import Alias
 
 NOW = {
     "address": "hardware.address",
@@ -32,7 +33,7 @@ NOW = {
 """Former name of a package of ``kernbench`` -> its present name."""
 
 
-class FormerNames(MetaPathFinder, Loader):
+class FormerNames(Alias, MetaPathFinder):
     """Finds a module by a former name and gives the one that it is now, with a ``DeprecationWarning``."""
 
     def find_spec(
@@ -48,14 +49,5 @@ class FormerNames(MetaPathFinder, Loader):
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """The module by its present name."""
-        now = spec.loader_state
-        warnings.warn(f"'{spec.name}' is '{now}' now", DeprecationWarning, stacklevel=2)
-        module = importlib.import_module(now)
-        spec.loader_state = module.__spec__
-        return module
-
-    def exec_module(self, module: ModuleType) -> None:
-        """Nothing: it ran under its present name, and keeps the spec of it."""
-        former = module.__spec__
-        assert former is not None
-        module.__spec__ = former.loader_state
+        warnings.warn(f"'{spec.name}' is '{spec.loader_state}' now", DeprecationWarning, stacklevel=2)
+        return super().create_module(spec)

@@ -23,6 +23,7 @@ from typing import TypeVar
 from kernbench.errors import AllocationError, ConfigError, KernBenchError, UsageError
 from kernbench.support.host_memory import lacks, needed
 from kernbench.support.input_files import LONGEST, read_file
+from kernbench.support.stand_ins import standing_in
 from kernbench.support.user_code import ends
 from kernbench.support.user_greenlets import run_user
 
@@ -42,13 +43,6 @@ class _State(threading.local):
 
 
 _state = _State()
-
-
-STANDS_IN = {
-    "torch": "write 'import kernbench.torch as torch'",
-    "triton": "write 'import kernbench.triton as triton' and 'import kernbench.triton.language as tl'",
-}
-"""What files of kernels for GPUs import, and what to write where that is not installed."""
 
 
 def search_in(folder: Path) -> None:
@@ -90,7 +84,7 @@ def load_file(place: str, what: str) -> str:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        with _importable(path.parent), unmoved():
+        with _importable(path.parent), users_code():
             run_user(partial(loader.exec_module, module))
     except BaseException as error:
         del sys.modules[name]
@@ -106,15 +100,11 @@ def run_file(place: str, arguments: Sequence[str]) -> None:
     module.__file__ = str(path)
     before, sys.argv = sys.argv, [place, *arguments]
     try:
-        with _importable(path.parent), unmoved():
+        with _importable(path.parent), users_code():
             exec(compile(source(place, "script"), str(path), "exec"), vars(module))
     except SystemExit as stop:
         if stop.code not in (None, 0):
             raise
-    except ModuleNotFoundError as error:
-        if not _instead(error):
-            raise
-        raise UsageError(f"script '{place}': {error}{_instead(error)}") from error
     finally:
         sys.argv = before
 
@@ -128,7 +118,7 @@ def load_module(place: str, what: str) -> str:
     if place not in sys.modules:
         _loaded[place] = found
     try:
-        with _importable(Path.cwd(), *_folders), unmoved():
+        with _importable(Path.cwd(), *_folders), users_code():
             run_user(partial(importlib.import_module, place))
     except BaseException as error:
         failure = _unimportable(f"{what} module '{place}'", error)
@@ -156,11 +146,14 @@ def load_class(target: str, what: str, meant: str, base: type[T]) -> type[T]:
 
 
 @contextmanager
-def unmoved() -> Iterator[None]:
-    """The working directory is afterwards what it was, so that users' code cannot move stores and files."""
+def users_code() -> Iterator[None]:
+    """Users' code runs within: ``triton`` and ``torch`` stand in for themselves, and the working directory is
+    afterwards what it was, so that it cannot move stores and files.
+    """
     before = os.getcwd()
     try:
-        yield
+        with standing_in():
+            yield
     finally:
         with suppress(OSError):  # it is there no more
             os.chdir(before)
@@ -254,13 +247,7 @@ def _unimportable(what: str, error: BaseException) -> BaseException:
         error = SyntaxError("nested too deeply")
     if isinstance(error, MemoryError):
         return AllocationError(f"{what} cannot be imported: {lacks(needed(error))}")
-    return UsageError(f"{what} cannot be imported: {type(error).__name__}: {error}{_instead(error)}")
-
-
-def _instead(error: Exception) -> str:
-    """What stands in for a module that is missing."""
-    missing = str(error.name).partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
-    return f"; {STANDS_IN[missing]}" if missing in STANDS_IN else ""
+    return UsageError(f"{what} cannot be imported: {type(error).__name__}: {error}")
 
 
 @contextmanager

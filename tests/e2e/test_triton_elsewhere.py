@@ -63,7 +63,9 @@ def scale(x, out, n: tl.constexpr):
 
 @pytest.mark.slow
 def test_a_test_file_with_kernels_runs_under_plain_pytest(tmp_path: Path) -> None:
-    (tmp_path / "test_double.py").write_text(TESTS, encoding="utf-8")
+    as_on_a_gpu = TESTS.replace("kernbench.triton as triton", "triton").replace("kernbench.triton", "triton")
+    (tmp_path / "test_double.py").write_text(as_on_a_gpu, encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nkernbench_triton = true\n", encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short", "test_double.py"]
     done = subprocess.run(
         command, cwd=tmp_path, capture_output=True, text=True, check=False, env={**os.environ}

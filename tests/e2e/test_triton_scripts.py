@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -119,14 +121,58 @@ def test_races_of_a_script_are_found_and_unverified_ones_say_what_to_check(cli: 
     assert (done.status, "checks nothing" in done.err) == (1, True)
 
 
-def test_a_script_whose_imports_are_half_exchanged_and_one_that_is_asked_for_a_bench(
-    cli: Cli, script: str
-) -> None:
-    Path("half.py").write_text(SCRIPT.replace("import kernbench.triton as triton", "import triton"), "utf-8")
-    done = cli("run", "half.py", "--topology", "minimal")
-    assert (done.status, "No module named 'triton'; write 'import kernbench.triton" in done.err) == (1, True)
+AS_ON_A_GPU = {"kernbench.triton.language as": "triton.language as", "kernbench.triton as triton": "triton",
+               "kernbench.torch as torch": "torch"}  # fmt: skip
+
+
+def test_a_script_for_a_gpu_runs_as_it_is_and_no_name_stays_behind(cli: Cli, script: str) -> None:
+    text = SCRIPT
+    for here, there in AS_ON_A_GPU.items():
+        text = text.replace(f"import {here}", f"import {there}")
+    assert "import kernbench" not in text
+    text = text.replace(
+        "\n@triton.autotune", "from triton.language.extra import libdevice\n\n@triton.autotune", 1
+    )
+    Path("as_it_is.py").write_text(text.replace("x + y,", "libdevice.rint(x + y) * 0 + x + y,"), "utf-8")
+    before = dict(sys.modules), list(sys.meta_path)
+    done = cli("run", "as_it_is.py", "--topology", "minimal")
+    assert done.status == 0, done.err
+    assert "off by 0.0" in done.err
+    assert {name for name in sys.modules if name.partition(".")[0] in ("triton", "torch")} == set()
+    assert sys.meta_path == before[1]
+    done = cli("tune", "as_it_is.py", "size=300", "--topology", "minimal")
+    assert done.status == 0, done.err
     done = cli("run", f"{script}:add", "--topology", "minimal")
     assert "'vector_add.py' is a script, which has no bench 'add'; leave out ':add'" in done.err
+
+
+def test_an_installed_triton_is_hidden_as_long_as_a_file_runs_and_untouched(script: str) -> None:
+    theirs = ModuleType("triton")
+    text = "import triton\nfrom kernbench.workloads.benches import bench\nimport torch\n" + RACY.replace(
+        "(2,)", "(1,)"
+    ).replace("import kernbench.triton as triton", "").replace("import kernbench.torch as torch", "").replace(
+        "out = torch.zeros(4)\nclash", "    out = torch.zeros(4)\n    clash"
+    ).replace(
+        "    out =",
+        '@bench(name="mine", description="Mine.")\ndef run(torch):\n    import triton.testing\n    out =',
+    )
+    Path("mine.py").write_text(text, "utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "triton", theirs)
+        assert kb.run("mine.py", "minimal", store="memory:").latency_ns > 0
+        assert sys.modules["triton"] is theirs
+        assert vars(theirs).keys() == vars(ModuleType("triton")).keys()
+
+
+def test_what_needs_pytorch_is_said_by_name(cli: Cli, workdir: Path) -> None:
+    for line, said in {
+        "import torch.nn as nn": "torch.nn needs PyTorch, which is not installed",
+        "import torch\ntorch.compile(1)": "torch has no 'compile'",
+        "import torch\nimport triton.compiler": "No module named 'triton.compiler'",
+    }.items():
+        (workdir / "needs.py").write_text(f"import torch\n{line}\n", encoding="utf-8")
+        done = cli("run", "needs.py", "--topology", "minimal")
+        assert (done.status, said in done.err) == (1, True), done.err
 
 
 def test_torch_outside_of_a_run_says_how_to_start_one() -> None:

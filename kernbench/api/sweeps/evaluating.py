@@ -17,7 +17,7 @@ from kernbench.errors import BenchError, KernBenchError
 from kernbench.support.bounds import check_number
 from kernbench.support.user_code import raised, raised_at
 from kernbench.support.user_greenlets import run_user
-from kernbench.support.user_modules import unmoved
+from kernbench.support.user_modules import users_code
 from kernbench.support.written_files import writing
 from kernbench.version import __version__
 
@@ -91,7 +91,7 @@ def evaluate(
             how={**where, "jobs": jobs, "exact": exact},
         )
         folder.mkdir(parents=True, exist_ok=True)
-        with unmoved():
+        with users_code():
             try:
                 run_user(lambda: spec.run(work))
             except (KernBenchError, KeyboardInterrupt):

@@ -62,8 +62,8 @@ def command(
 ) -> None:
     """Run BENCH and print its times, its busiest links and engines, and the id of the saved run.
 
-    BENCH may be a script, a Python file that imports kernbench.torch: it is executed, and NAME=VALUE becomes
-    its argument --NAME=VALUE.
+    BENCH may be a script, a Python file that imports torch: it is executed as it is, and NAME=VALUE becomes
+    its argument --NAME=VALUE. PyTorch's Inductor writes such files.
 
     A run that fails or is interrupted is not saved; with --keep-partial, its finished transactions and
     operations are, with status partial. A run with wrong results, or in which --verify-data or --check finds

@@ -21,7 +21,7 @@ from kernbench.hardware.topology.neighbours import MachineShape, Neighbours
 from kernbench.hardware.topology.nodes import Location
 from kernbench.host.collectives.steps import Limits
 from kernbench.support.hints import suggestion
-from kernbench.support.user_modules import check
+from kernbench.support.user_modules import check, users_code
 
 if TYPE_CHECKING:
     from kernbench.host import Tensor
@@ -176,5 +176,6 @@ def _file(name: str) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    with users_code():
+        spec.loader.exec_module(module)
     return module

@@ -171,7 +171,7 @@ def _user_bench(identifier: str) -> BenchSpec:
     if not benches:
         raise UsageError(
             f"'{place}' registers no bench; decorate a function run(torch) with @bench, or "
-            "import kernbench.torch as torch in a script that launches"
+            "import torch in a script that launches"
         )
     if colon:
         if name not in benches:

@@ -1,0 +1,109 @@
+"""``triton`` and ``torch`` while files of users are carried out: KernBench's own modules by these names.
+
+A Triton that is installed is hidden as long, and is there again afterwards. ``torch`` is PyTorch where that
+is installed, but for files that Inductor wrote: these run without it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import find_spec
+from types import ModuleType
+
+INDUCTOR = ("torch._inductor", "torch._dynamo", "torch._C")
+"""Packages of PyTorch whose names that output files of Inductor use are those of ``kernbench.inductor``."""
+
+
+class Alias(Loader):
+    """Loads a module by another name: the module itself, which keeps its own."""
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """The module that the spec's ``loader_state`` names."""
+        module = importlib.import_module(spec.loader_state)
+        spec.loader_state = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Nothing: it ran under its own name, and keeps the spec of it."""
+        alias = module.__spec__
+        assert alias is not None
+        module.__spec__ = alias.loader_state
+
+
+class _StandIns(Alias, MetaPathFinder):
+    """Finds ``triton``, ``torch`` and the modules in them, as long as users' code runs."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._users: Counter[str] = Counter()
+        """By package how many run that have it be ours."""
+        self._hidden: dict[str, ModuleType] = {}
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """See :class:`importlib.abc.MetaPathFinder`."""
+        if not self._users[name.partition(".")[0]]:
+            return None
+        here = f"kernbench.{name}"
+        if name.startswith(INDUCTOR):
+            here = "kernbench.inductor"
+        elif name.startswith("torch."):
+            raise ModuleNotFoundError(
+                f"{name} needs PyTorch, which is not installed; kernbench.torch, which stands in for it, has "
+                "tensors and functions for host code of kernels",
+                name=name,
+            )
+        elif find_spec(here) is None:
+            return None
+        return ModuleSpec(name, self, loader_state=here)
+
+    def enter(self, packages: Sequence[str]) -> None:
+        """From here on these are ours."""
+        with self._lock:
+            self._hidden.update(self._taken_out([one for one in packages if not self._users[one]]))
+            self._users.update(packages)
+            if self not in sys.meta_path:
+                sys.meta_path.insert(0, self)
+
+    def leave(self, packages: Sequence[str]) -> None:
+        """They are no longer, unless other code still runs that has them so."""
+        with self._lock:
+            self._users.subtract(packages)
+            over = [one for one in packages if not self._users[one]]
+            self._taken_out(over)
+            for name in [one for one in self._hidden if one.partition(".")[0] in over]:
+                sys.modules[name] = self._hidden.pop(name)
+            if not self._users.total():
+                sys.meta_path.remove(self)
+
+    def _taken_out(self, packages: Sequence[str]) -> dict[str, ModuleType]:
+        return {
+            name: sys.modules.pop(name) for name in list(sys.modules) if name.partition(".")[0] in packages
+        }
+
+
+_stand_ins = _StandIns()
+
+
+def has_pytorch() -> bool:
+    """Whether PyTorch is installed; it is not imported."""
+    return PathFinder.find_spec("torch") is not None
+
+
+@contextmanager
+def standing_in(without_pytorch: bool = False) -> Iterator[None]:
+    """``triton`` is ``kernbench.triton``; so is ``torch`` ours where PyTorch is not, or not to be used."""
+    packages = ("triton", "torch") if without_pytorch or not has_pytorch() else ("triton",)
+    _stand_ins.enter(packages)
+    try:
+        yield
+    finally:
+        _stand_ins.leave(packages)
