@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+from kernbench.api.kept_figures import KeptFigures
 from kernbench.api.names import table_names
 from kernbench.api.stores import DEFAULT_FOLDER, default_store, folder_of
 from kernbench.draw.progress import PieceProgress, Standing, duration
@@ -15,12 +16,13 @@ from kernbench.errors import ComponentError, InvariantError, KernBenchError, Usa
 from kernbench.support.hints import did_you_mean
 from kernbench.validation import sampling, table_file
 from kernbench.validation.compared import EXPLAINED, MISSING, OUTSIDE, TOO_FEW, WITHIN, ComparedFigure, Report
-from kernbench.validation.kept_figures import FILE, KeptFigures
 from kernbench.validation.row_statistics import Found, Statistic, statistic
 from kernbench.validation.sampling import NamedCase
 from kernbench.validation.sampling import module_of as _module
 from kernbench.validation.table_file import Case, CaseGroup, Extent, FigureTable
 
+FILE = "validation.jsonl"
+"""The name in the store's folder of the file of figures that were measured before."""
 _FAULTS = (ComponentError, InvariantError, VerificationError)
 """Faults of the simulator: tables run machines and kernels that are shipped, and nobody else's."""
 
@@ -67,14 +69,14 @@ class _Work:
             return statistic(settings["what"], self.sets[of], self.known[of])
         turns = sampling.turns(table, settings)
         self.turns -= turns
-        kept = self.kept.find(table, group.measure, settings) if self.kept is not None else None
+        kept: float | None = self.kept.find(table, group.measure, settings) if self.kept is not None else None
         if kept is not None:
             self.found += 1
             return kept
         figure: float | Statistic = getattr(_module(table), group.measure)(settings)
         self.turned += turns
         if self.kept is not None and not isinstance(figure, Statistic):
-            self.kept.keep(table, group.measure, settings, title, float(figure))
+            self.kept.keep(table, group.measure, settings, figure=float(figure), table=table, row=title)
         return figure
 
     def rows(self, table: str, group: CaseGroup, cases: list[NamedCase], see: str) -> list[ComparedFigure]:

@@ -618,6 +618,6 @@ def test_all_rows_are_kept_and_a_second_call_goes_on(monkeypatch: pytest.MonkeyP
     assert ran == [0, 1, 2]
     validate("h100", short=True)
     assert ran == [0, 1, 2, 0, 1, 2], "only --all goes by what was kept"
-    monkeypatch.setattr("kernbench.validation.kept_figures._digests", lambda: ("another model", "machines"))
+    monkeypatch.setattr("kernbench.api.kept_figures._digests", lambda: ("another model", "machines"))
     validate("h100", everything=True)
     assert ran == [0, 1, 2] * 3

@@ -117,6 +117,18 @@ def _peaks(topology: Mapping[str, pa.Table]) -> _Peaks:
     return _Peaks(kinds, pes, flops, rates, wires)
 
 
+def rates_of(topology: TopologyRecord, sip: int) -> tuple[float, float]:
+    """Flops of products and bytes from and to HBM in a ns, of a package; caches do not count."""
+    flops = gbs = 0.0
+    for row in topology.tables["Component"].to_pylist():
+        has = json.loads(row.get("attributes") or "{}") if row["sip"] == sip else {}
+        if row["kind"] == "pe_gemm":
+            flops += 2.0 * has.get("macs_per_cycle", 0.0) * has.get("clock_ghz", 0.0)
+        elif _roof(row["kind"]) == "hbm":
+            gbs += has.get("slice_gbs", 0.0)
+    return flops, gbs
+
+
 def _bytes_by_link(tables: Mapping[str, pa.Table], peaks: _Peaks) -> list[tuple[int, str, int]]:
     """Bytes by operation and link, of all that an operation sent."""
     sent = tables["Transaction"]

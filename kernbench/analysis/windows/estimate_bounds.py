@@ -49,6 +49,18 @@ def repeated(info: Mapping[str, Any]) -> list[Repeated]:
     return [Repeated(*(*(one[name] for name in names), _least_ns(one))) for one in of_periods]
 
 
+def share_and_bar(info: Mapping[str, Any]) -> tuple[float, float]:
+    """The share of a run's time that was accounted for, and by how much of itself that time may be off.
+
+    Packages that are alike account for no time; the bar has the waits of the one that was simulated.
+    """
+    sim_ns = float(info["sim_ns"])
+    if found := repeated(info):  # layers that were simulated have waits at their boundaries too
+        return sum(one.end - one.begin for one in found) / sim_ns, max(one.bar for one in found)
+    alike = [(one["to_ns"] - one["from_ns"], _least_ns(one)) for one in info.get("repeats") or ()]
+    return 0.0, sum(ns * (_longer(ns, least) + LEAST_BAR) for ns, least in alike) / sim_ns
+
+
 def said(info: Mapping[str, Any]) -> list[str]:
     """What was simulated of a run that accounts for more, and how far off times may be, in words."""
     found = []

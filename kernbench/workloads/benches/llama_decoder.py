@@ -12,7 +12,8 @@ from __future__ import annotations
 import math
 import sys
 from bisect import bisect_left
-from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from kernbench.errors import UsageError
 from kernbench.workloads.benches._inputs import SEED, activations, weights
 from kernbench.workloads.benches.params import Param
 from kernbench.workloads.benches.registry import bench
-from kernbench.workloads.models.capacity import Fit, Make, Need, size
+from kernbench.workloads.models.capacity import Fit, Need, counted, size
 from kernbench.workloads.models.config import MODELS, Model, model_of
 from kernbench.workloads.models.layout import Share
 from kernbench.workloads.models.prefill_step import PrefillStep
@@ -93,47 +94,27 @@ def run(torch: Context) -> None:
             f"bench 'llama-decoder': {model.name} has {name} = {getattr(model, name)}, which {ranks} "
             "packages cannot share; select fewer with --device"
         )
-    decode = p.phase == "decode"
-    tokens, kv = (p.batch, p.kv) if decode else (p.tokens, 0)
+    plan = Plan.of(torch, model)
+    tokens, kv = plan.tokens, plan.kv
     _say(model, *model.notes)
     if model.experts > 1 and tokens > 1:
         raise UsageError(
             f"bench 'llama-decoder': {model.name} has experts (num_local_experts, num_experts_per_tok), and "
             f"which of them {tokens} tokens pass is not simulated; one token is, phase=decode batch=1"
         )
-    if 0 < model.window < (kv if decode else tokens):
-        if not decode:
-            raise UsageError(
-                f"bench 'llama-decoder': {model.name} has sliding_window = {model.window}, and a prefill of "
-                f"more tokens, {tokens}, is not simulated; give tokens={model.window} or fewer"
-            )
-        kv = model.window
+    if plan.phase == "decode" and kv < p.kv:
         _say(model, f"sliding_window: of {p.kv} keys the last {kv} are there and are read")
-    layers = p.layers or model.layers
-
-    def make(context: Any, share: Share, reduce: Any = None) -> Any:
-        if p.kernels == "triton":
-            return TritonStep(context, share, model, tokens, kv, reduce)
-        if decode:
-            return DecodeStep(context, share, model, tokens, kv, reduce)
-        return PrefillStep(context, share, model, tokens, reduce)
-
-    def shared(ranks: int) -> Share:
-        return Share(
-            model.heads // ranks,
-            max(1, model.kv_heads // ranks),
-            model.head_dim,
-            model.hidden,
-            model.ffn // ranks,
-            torch.cubes_per_sip,
-            torch.pes_per_cube,
+    if 0 < model.window < tokens and plan.phase == "prefill":
+        raise UsageError(
+            f"bench 'llama-decoder': {model.name} has sliding_window = {model.window}, and a prefill of "
+            f"more tokens, {tokens}, is not simulated; give tokens={model.window} or fewer"
         )
-
-    _check_capacity(torch, make, shared, model, model.layers if p.capacity == "model" else layers)
+    layers = p.layers or model.layers
+    _check_capacity(plan, model.layers if p.capacity == "model" else layers)
     made = None if p.resident else _Values(model, tokens, kv, layers, p.seed)
 
     def worker(rank: int) -> None:
-        step = make(torch, shared(ranks), dist.all_reduce if ranks > 1 else None)
+        step = plan.make(torch, plan.share(ranks), dist.all_reduce if ranks > 1 else None)
         if made is None:
             layer = step.layer(0)
             step.start()
@@ -154,11 +135,19 @@ def run(torch: Context) -> None:
         torch.multiprocessing.spawn(worker, nprocs=ranks, alike=made is None)
 
 
-def sizes_of(name: str, config: str = "") -> Model:
+def named(text: str) -> dict[str, str]:
+    """The bench's parameter that a user means by a model's name, or by a ``config.json`` or its folder."""
+    known = text in MODELS or text == SMALL.name
+    return {"model": text} if known or not Path(text).expanduser().exists() else {"config": text}
+
+
+def sizes_of(model: str = "", config: str = "") -> Model:
     """The model of a name, the small one too, or of a file."""
-    if name and config:
-        raise UsageError(f"bench 'llama-decoder' takes a model or a config, not model={name} config={config}")
-    return model_of(name, config) if config or name not in ("", SMALL.name) else SMALL
+    if model and config:
+        raise UsageError(
+            f"bench 'llama-decoder' takes a model or a config, not model={model} config={config}"
+        )
+    return model_of(model, config) if config or model not in ("", SMALL.name) else SMALL
 
 
 def unshared(model: Model, packages: int) -> str | None:
@@ -175,18 +164,59 @@ def _say(model: Model, *notes: str) -> None:
         print(f"llama-decoder: {model.name}: {note}", file=sys.stderr)
 
 
-def _check_capacity(
-    torch: Context, make: Make, shared: Callable[[int], Share], model: Model, layers: int
-) -> None:
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A step of ``tokens`` tokens on the packages of a run; in decode each sees ``kv`` keys, else 0."""
+
+    torch: Context
+    model: Model
+    phase: str
+    tokens: int
+    kv: int
+    kernels: str
+
+    @classmethod
+    def of(cls, torch: Context, model: Model) -> Plan:
+        """The one that the bench's parameters ask for; a window hides the keys before it."""
+        p = torch.params
+        if p.phase == "prefill":
+            return cls(torch, model, p.phase, p.tokens, 0, p.kernels)
+        return cls(torch, model, p.phase, p.batch, min(p.kv, model.window or p.kv), p.kernels)
+
+    def make(self, context: Any, share: Share, reduce: Any = None) -> Any:
+        """The step of one package, which has ``share`` of the model."""
+        if self.kernels == "triton":
+            return TritonStep(context, share, self.model, self.tokens, self.kv, reduce)
+        if self.phase == "decode":
+            return DecodeStep(context, share, self.model, self.tokens, self.kv, reduce)
+        return PrefillStep(context, share, self.model, self.tokens, reduce)
+
+    def share(self, ranks: int) -> Share:
+        """What each of so many packages has of the model."""
+        model, torch = self.model, self.torch
+        return Share(
+            model.heads // ranks,
+            max(1, model.kv_heads // ranks),
+            model.head_dim,
+            model.hidden,
+            model.ffn // ranks,
+            torch.cubes_per_sip,
+            torch.pes_per_cube,
+        )
+
+    def fit(self, layers: int, packages: int = 0) -> tuple[Need, Fit]:
+        """What so many layers need on each package, by default those of the run, and whether that fits."""
+        sips = self.torch.ahbm.sips
+        packages = packages or len(sips)
+        need = Need.of(self.torch, self.make, self.share(packages), self.model, layers, packages)
+        return need, Fit.of(self.torch, sips, need)
+
+
+def _check_capacity(plan: Plan, layers: int) -> None:
     """Refuse what does not fit, with what would; or say what there is."""
-    p, sips = torch.params, torch.ahbm.sips
-
-    def fit(layers: int, packages: int = len(sips)) -> tuple[Need, Fit]:
-        need = Need.of(torch, make, shared(packages), model, layers, packages)
-        return need, Fit.of(torch, sips, need)
-
+    p, sips, model, fit = plan.torch.params, plan.torch.ahbm.sips, plan.model, plan.fit
     need, found = fit(layers)
-    what = f"{layers} layers on {len(sips)} {'package' if len(sips) == 1 else 'packages'}"
+    what = f"{counted(layers, 'layer')} on {counted(len(sips), 'package')}"
     have = (
         f"{what}: a package needs {size(need.total.total())} ({need}) and has {size(found.package_free)} free"
     )

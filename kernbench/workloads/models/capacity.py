@@ -136,3 +136,8 @@ def size(nbytes: float) -> str:
     units = ("B", "kB", "MB", "GB", "TB", "PB")
     step = next((i for i in range(len(units)) if nbytes < 999.5 * 1000**i), len(units) - 1)
     return f"{nbytes / 1000**step:.3g} {units[step]}"
+
+
+def counted(number: int, what: str) -> str:
+    """``1 layer``, ``2 layers``."""
+    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -97,11 +97,12 @@ def model_of(name: str = "", config: str = "") -> Model:
         ConfigError: The file cannot be read, or is not JSON.
     """
     if config:
-        return _read(Path(config))
+        path = Path(config).expanduser()
+        return _read(path / "config.json" if path.is_dir() else path)
     if name not in MODELS:
         raise UsageError(
             f"no model '{name}'; {suggestion(name, MODELS)}available: {', '.join(MODELS)}; "
-            "config=FILE takes a config.json"
+            "config=FILE takes a config.json, or a folder with one"
         )
     return MODELS[name]
 

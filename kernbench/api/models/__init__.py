@@ -1,0 +1,1 @@
+"""What is asked of a model of language: the time of a step, tables of many."""

@@ -1,0 +1,74 @@
+"""The time of one step of a model: simulated once, kept by content, beside its least time."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import kernbench as kb
+from kernbench.api.models import step_time
+from kernbench.api.models.step_time import FILE, step
+from kernbench.errors import UsageError
+from tests.unit.test_model_config import LLAMA
+
+SMALL = {**LLAMA, "hidden_size": 256, "intermediate_size": 512, "num_attention_heads": 8,
+         "num_key_value_heads": 4, "head_dim": 32, "num_hidden_layers": 6}  # fmt: skip
+
+
+@pytest.fixture
+def config(tmp_path):
+    (tmp_path / "some-model").mkdir()
+    (tmp_path / "some-model" / "config.json").write_text(json.dumps(SMALL))
+    return str(tmp_path / "some-model")
+
+
+def test_a_step_is_what_the_bench_takes(tmp_path):
+    found = step("small", "minimal", "decode", 2, 64, store=str(tmp_path))
+    params = {"batch": 2, "kv": 64, "layers": 0, "resident": True}
+    ran = kb.run("llama-decoder", "minimal", params=params, device="all", trace=False)
+    assert found.ns == ran.latency_ns
+    assert found.tokens_per_s == 2e9 / ran.latency_ns
+    assert (found.exact, found.layers, found.layers_simulated) == (True, 1, 1)
+    assert sum(found.parts.values()) == pytest.approx(1.0)
+    assert 0 < found.roof_ns < found.ns
+
+
+def test_layers_beyond_three_are_estimated_with_a_bar_that_holds_the_exact_time(config, tmp_path):
+    found = step(config, "minimal", context=64, store=str(tmp_path / "store"))
+    exact = step(config, "minimal", context=64, exact=True, store=str(tmp_path / "store"))
+    assert (found.layers, found.layers_simulated, exact.layers_simulated) == (6, 3, 6)
+    assert not found.exact
+    assert exact.exact
+    assert 0.3 < found.estimated < 0.7
+    assert abs(found.ns / exact.ns - 1) <= found.bar
+
+
+def test_a_step_is_simulated_once(config, tmp_path, monkeypatch):
+    first = step(config, "minimal", context=32, store=str(tmp_path))
+    monkeypatch.setattr(step_time, "run", None)
+    step_time._kept.cache_clear()
+    assert step(config, "minimal", context=32, store=str(tmp_path)) == first
+    with pytest.raises(TypeError):
+        step(config, "minimal", context=33, store=str(tmp_path))
+    with pytest.raises(TypeError):
+        step(config, "minimal", context=32, topo={"cube.hbm.channel_gbs": 64}, store=str(tmp_path))
+    assert json.loads((tmp_path / FILE).read_text().splitlines()[-1])["machine"] == "minimal"
+
+
+def test_energy_is_that_of_a_kept_layer_times_layers(config, tmp_path):
+    found = step(config, "minimal", context=32, energy=True, store=str(tmp_path))
+    kept = kb.open_run(found.run_id, store=str(tmp_path))
+    assert found.energy_pj == 6 * kept.energy()["launches_pj"]
+    assert sum(found.causes.values()) == pytest.approx(1.0)
+    again = step(config, "minimal", context=32, energy=True, store=str(tmp_path))
+    assert again.run_id == found.run_id
+
+
+def test_what_does_not_fit_or_is_no_step_is_refused(tmp_path):
+    with pytest.raises(UsageError, match="does not fit"):
+        step("llama-70b", "minimal", store=str(tmp_path))
+    with pytest.raises(UsageError, match="one sequence"):
+        step("small", "minimal", "prefill", 2, store=str(tmp_path))
+    with pytest.raises(UsageError, match="no model 'llama-70'"):
+        step("llama-70", "minimal", store=str(tmp_path))
