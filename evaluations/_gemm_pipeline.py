@@ -42,8 +42,8 @@ class Hardware:
         cases = sorted(CaseCatalogue(graph).chosen(LOCAL), key=lambda case: case.is_write)
         return cls(
             engine.tile,
-            engine.cycles(engine.tile, partial=True) / clock_ghz,
-            engine.macs_per_cycle * clock_ghz,
+            engine.cycles(engine.tile, True, "f16") / clock_ghz,
+            engine.rate("f16") * clock_ghz,
             float(tcm["read_gbs"]),
             float(tcm["write_gbs"]),
             tuple(cases),

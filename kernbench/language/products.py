@@ -12,6 +12,7 @@ from kernbench.language.handles import TensorHandle
 from kernbench.language.issue import Issuer, tl_call
 from kernbench.language.triton_names import ARGUMENTS
 from kernbench.support import dtypes
+from kernbench.support.hints import shown
 
 
 class ProductCalls(Issuer):
@@ -21,7 +22,12 @@ class ProductCalls(Issuer):
 
     @tl_call
     def dot(
-        self, a: TensorHandle, b: TensorHandle, acc_dtype: str | None = None, out_dtype: str | None = None
+        self,
+        a: TensorHandle,
+        b: TensorHandle,
+        acc_dtype: str | None = None,
+        out_dtype: str | None = None,
+        precision: str | None = None,
     ) -> TensorHandle:
         """``a @ b``, in TCM.
 
@@ -30,11 +36,16 @@ class ProductCalls(Issuer):
             b: Of shape (K, N).
             acc_dtype: Type of the sums: f32, or i32 of integers.
             out_dtype: Type of the result; by default a's, or i32 of integers.
+            precision: One of the machine's ``pe_gemm.phases``, which says how often the engine goes over the
+                operands; by default once. Values do not depend on it.
         """
         if isinstance(acc_dtype, TensorHandle):
             raise BadArgumentError("acc_dtype", f"a handle is not a type; {ARGUMENTS['acc']}")
         x, y = self._handle("a", a), self._handle("b", b)
-        return self._compute(_site(x.shape, x.dtype, y.shape, y.dtype, acc_dtype, out_dtype), [x, y])
+        if precision is not None and not isinstance(precision, str):
+            raise BadArgumentError("precision", f"{shown(precision)} is not the name of a precision")
+        site = _site(x.shape, x.dtype, y.shape, y.dtype, acc_dtype, out_dtype, precision or "")
+        return self._compute(site, [x, y])
 
 
 @functools.lru_cache(maxsize=1024)
@@ -45,6 +56,7 @@ def _site(
     b_dtype: str,
     acc_dtype: str | None,
     out_dtype: str | None,
+    precision: str = "",
 ) -> CallSite:
     """The site of products of operands of those shapes and types."""
     m, k, n = product_shape(a, a_dtype, b, b_dtype)
@@ -52,7 +64,7 @@ def _site(
     dtype = promotion.dot_result(a_dtype) if out_dtype is None else arguments.dtype("out_dtype", out_dtype)
     in_bytes = arguments.nbytes(a, a_dtype) + arguments.nbytes(b, b_dtype)
     out_bytes = arguments.nbytes((m, n), dtype)
-    plan = tile_plans.gemm(m, k, n, in_bytes, out_bytes)
+    plan = tile_plans.gemm(m, k, n, in_bytes, out_bytes, 0, a_dtype, precision)
     return CallSite("gemm", "dot", (m, n), dtype, params, out_bytes, plan)
 
 
@@ -65,7 +77,7 @@ def accumulate(tl: Issuer, x: TensorHandle, y: TensorHandle, total: TensorHandle
     inputs = (x.operand(), y.operand(), total.operand())
     in_bytes = x.nbytes + y.nbytes + total.nbytes
     op = tl._new("gemm", "dot_acc", inputs, (m, n), total.dtype, site.params, in_bytes + total.nbytes)
-    tl._send(Gemm(op, tile_plans.gemm(m, k, n, in_bytes, total.nbytes, total.nbytes)))
+    tl._send(Gemm(op, tile_plans.gemm(m, k, n, in_bytes, total.nbytes, total.nbytes, x.dtype)))
     return tl._result(op, total._block)
 
 

@@ -20,10 +20,16 @@ def roofline(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]
     by_number = {op["number"]: op for op in ops}
     every = {op["number"]: op for op in run.tables["Op"].to_pylist()}
     op_of = {txn["number"]: txn["op"] for txn in run.tables["Transaction"].to_pylist()}
+    types = {o["op"]: o["dtype"] for o in run.tables["Operand"].to_pylist() if o["position"] == 0}
     launches = {row["number"]: row for row in run.tables["Launch"].to_pylist()}
 
     def own(name: str, key: str) -> float:
         return float(json.loads(parts[name].get("attributes") or "{}").get(key, 0.0))
+
+    def rate(name: str, dtype: str) -> float:
+        named = json.loads(parts[name].get("attributes") or "{}").get("rates", "")
+        by_type = dict(one.split("=") for one in named.split())
+        return float(by_type.get(dtype, own(name, "macs_per_cycle")))
 
     def pe(op: dict[str, Any]) -> str:
         part = parts.get(op["component"])
@@ -47,7 +53,15 @@ def roofline(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]
         flops = sum(op.get("flops") or 0 for op in of)
         pes = {pe(op) for op in of}
         engines = [n for n, p in parts.items() if p["kind"] == "pe_gemm" and p["parent"] in pes - {""}]
-        peak = math.fsum(2 * own(n, "macs_per_cycle") * own(n, "clock_ghz") for n in engines)
+        peaks = {
+            dtype: math.fsum(2 * rate(n, dtype) * own(n, "clock_ghz") for n in engines)
+            for dtype in {types.get(op["number"], "") for op in of if op.get("flops")} or {""}
+        }
+        if len(set(peaks.values())) == 1:
+            peak = next(iter(peaks.values()))
+        else:
+            spent = [(op["flops"], peaks[types[op["number"]]]) for op in of if op.get("flops")]
+            peak = flops / math.fsum(count / each for count, each in spent)
         moved: dict[tuple[str, str], int] = {}
         for txn in run.tables["Transaction"].to_pylist():
             if txn["op"] in by_number and key(by_number[txn["op"]]) == group:

@@ -221,6 +221,77 @@ def test_a_product_takes_fixed_cycles_and_small_ones_their_own(
     assert product.t_end - product.t_start == near(cycles / 2)
 
 
+RATES: dict[str, Any] = {
+    "tile": {"m": 32, "k": 32, "n": 32},
+    "macs_per_cycle": {"*": 2048, "f8e4m3": 4096, "i8": 8192},
+    "phases": {"lofi": 1, "hifi2": 2, "hifi4": 4},
+}
+
+
+def gemm_ns(keys: dict[str, Any], m: int, k: int, n: int, dtype: str, precision: str | None) -> float:
+    def kernel(a: int, b: int, out: int, tl: Any) -> None:
+        tl.dot(tl.zeros((m, k), dtype), tl.zeros((k, n), dtype), precision=precision)
+
+    _, ops = Bench(**REGISTERS, pe__pe_gemm=keys).run(kernel)
+    (product,) = (op for op in ops if op.stage == "GEMM")
+    return product.t_end - product.t_start
+
+
+@pytest.mark.parametrize(("dtype", "cycles"), [("f16", 16), ("f32", 16), ("f8e4m3", 8), ("i8", 4)])
+def test_a_type_has_its_rate_and_a_precision_its_phases(dtype: str, cycles: int) -> None:
+    for precision, phases in (None, 1), ("lofi", 1), ("hifi2", 2), ("hifi4", 4):
+        assert gemm_ns(RATES, 64, 96, 33, dtype, precision) == near(2 * 3 * 2 * cycles * phases)
+
+
+def test_small_blocks_of_a_faster_type_are_faster_as_well() -> None:
+    small = {**RATES, "smallest": {"m": 16, "fixed": 10, "macs": 256}}
+    assert gemm_ns(small, 8, 64, 64, "f16", None) == near(10 + 8 * 64 * 64 / 256)
+    assert gemm_ns(small, 8, 64, 64, "f8e4m3", "hifi2") == near(10 + 2 * 8 * 64 * 64 / 512)
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "tiles", "height", "width"),
+    [(2, 4, 8, 2, 4), (4, 2, 8, 4, 2), (4, 4, 8, 4, 2), (1, 16, 8, 1, 8), (7, 1, 8, 7, 1), (5, 5, 8, 5, 1)],
+)
+def test_operands_of_a_subblock_are_taken_as_often_as_they_must(
+    m: int, n: int, tiles: int, height: int, width: int
+) -> None:
+    """Of each group the side with more tiles is taken anew for each product, the other once."""
+    keys = {**RATES, "operand_bytes_per_cycle": 64, "subblock": {"tiles": tiles, "cycles": 200}}
+    k, products, groups = 3, m * n * 3, m * n // (height * width)
+    taken = groups * k * (height * width + min(height, width))  # tiles of operands
+    for precision, cycles in (None, 16), ("hifi4", 64):
+        expected = max(products * cycles, taken * 2048 / 64) + groups * 200
+        assert gemm_ns(keys, 32 * m, 32 * k, 32 * n, "f16", precision) == near(expected)
+
+
+def test_without_subblocks_both_operands_are_taken_anew_for_each_product() -> None:
+    keys = {**RATES, "operand_bytes_per_cycle": 64}
+    assert gemm_ns(keys, 64, 32, 96, "f16", None) == near(2 * 3 * 2 * 2048 / 64)
+
+
+def test_composites_have_the_rate_of_their_type() -> None:
+    def kernel(a: int, b: int, out: int, tl: Any) -> None:
+        x, y = tl.zeros((64, 64), "f8e4m3"), tl.zeros((64, 64), "f8e4m3")
+        tl.wait(tl.composite(op="gemm", a=x, b=y, out_ptr=out))
+
+    _, ops = Bench(**REGISTERS, pe__pe_gemm=RATES).run(kernel)
+    assert [op.t_end - op.t_start for op in ops if op.stage == "GEMM"] == [near(8)] * 8
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({}, "precision 'hifi3' is not in the machine's pe_gemm.phases; leave it out: it has one for all"),
+        (RATES, "precision 'hifi3' is not in the machine's pe_gemm.phases; did you mean 'hifi"),
+    ],
+)
+def test_a_precision_that_the_machine_lacks_is_refused(keys: dict[str, Any], said: str) -> None:
+    with pytest.raises(LaunchError) as caught:
+        gemm_ns(keys, 32, 32, 32, "f16", "hifi3")
+    assert said in str(caught.value)
+
+
 # -- pe_dma.issue --------------------------------------------------------------------------------------------
 
 
@@ -384,6 +455,22 @@ REFUSED = {
     "pe_math: {reduce: {across: [1, 2]}, cycles: {sum: [1, 2]}}": (
         "pe_math.cycles: names the reduction 'sum' beside reduce, expected one of the two"
     ),
+    "pe_gemm: {macs_per_cycle: {f16: 4096}}": (
+        "pe_gemm.macs_per_cycle: names f16, expected '*' as well: of all other types"
+    ),
+    "pe_gemm: {macs_per_cycle: {'*': 1, fp8: 4096}}": "pe_gemm.macs_per_cycle: names the type 'fp8'",
+    "pe_gemm: {macs_per_cycle: {'*': 0}}": (
+        "pe_gemm.macs_per_cycle: has '*' set to 0, expected a number above 0"
+    ),
+    "pe_gemm: {phases: {lofi: 0}}": "pe_gemm.phases: has 'lofi' set to 0, expected an integer from 1 to 1000",
+    "pe_gemm: {phases: {a b: 1}}": "pe_gemm.phases: has the precision 'a b', expected a name such as hifi2",
+    "pe_gemm: {subblock: {cycles: 3}}": ("pe_gemm.subblock: has cycles 3 without tiles, expected both"),
+    "pe_gemm: {subblock: {tiles: 8}}": (
+        "pe_gemm.subblock.tiles: is set without cycles or operand_bytes_per_cycle, expected one of these"
+    ),
+    "pe_gemm: {dataflow: os, phases: {lofi: 1}}": (
+        "pe_gemm.phases: is set with dataflow os, expected it left out: a block takes its folds"
+    ),
     "pe_gemm: {smallest: {m: 64}}": (
         "pe_gemm.smallest: has m 64 and macs 0, expected both above 0, or nothing"
     ),
@@ -423,11 +510,17 @@ def test_parts_changed_one_by_one_take_the_same_keys() -> None:
     with pytest.raises(ConfigError, match="has m 64 and macs 0, expected both above 0"):
         made.change(f"{where}.pe_gemm", smallest_m=64)
     made.change(f"{where}.pe_gemm", smallest_m=64, smallest_macs=289.0, fixed_cycles=6.0)
+    made.change(f"{where}.pe_gemm", macs_per_cycle={"*": 512, "i8": 1024}, phases={"low": 1, "high": 4})
+    made.change(f"{where}.pe_gemm", clock_ghz=1.5)
     made.change(f"{where}.pe_math", cycles={"exp": [46, 18]}, reduce_within=[50, 20])
     made.change(f"{where}.pe_math", clock_ghz=2.0)
     made.change(f"{where}.pe_dma", issue_load_cycles=92.0, issue_slot="pe_math")
     graph = kb.Topology.from_spec(parse(made.to_yaml())).compile()
     math = graph.node(f"{where}.pe_math").properties
     assert (math["cycles"], math["reduce_within"], math["clock_ghz"]) == ("exp=46.0:18.0", "50.0:20.0", 2.0)
-    assert graph.node(f"{where}.pe_gemm").properties["smallest_macs"] == 289.0
+    gemm = graph.node(f"{where}.pe_gemm").properties
+    assert (gemm["smallest_macs"], gemm["macs_per_cycle"], gemm["rates"]) == (289.0, 512.0, "i8=1024.0")
+    assert (gemm["phases"], gemm["clock_ghz"]) == ("high=4 low=1", 1.5)
+    made.change(f"{where}.pe_gemm", macs_per_cycle=300.0)
+    assert "rates" not in made.compile().node(f"{where}.pe_gemm").properties
     assert graph.node(f"{where}.pe_dma").properties["issue_slot"] == "pe_math"

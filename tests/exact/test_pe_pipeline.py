@@ -19,6 +19,7 @@ from kernbench.engine.program.operations import Op, Operand, Region
 from kernbench.engine.program.tile_plans import Matrix, PlannedEpilogue, tile_plans
 from kernbench.errors import LaunchError
 from kernbench.language import KernelCall
+from kernbench.support.dtypes import dtype
 from kernbench.support.math_names import EPILOGUE_NAMES, MATH_NAMES
 from kernbench.values import DataPlane
 from kernbench.values.epilogues import EPILOGUES
@@ -26,7 +27,8 @@ from kernbench.values.math_ops import MATH_OPS
 from tests.compiled import compiled
 from tests.exact.max_plus import MaxPlus
 
-HALF = 2  # bytes of an f16
+F16 = dtype("f16")
+HALF = F16.itemsize
 TILE_NS = 16.0
 PORT_GBS = 512.0
 
@@ -218,8 +220,8 @@ def test_every_k_tile_fetches_the_scales_of_its_group() -> None:
     reads = Counter(op.nbytes for op in ops if op.stage == "DMA_READ")
     assert reads == {512 * HALF: 2 * 16, 32 * HALF: 16}
     plan = tile_plans(
-        Matrix(32, 128, HALF, None), Matrix(128, 64, HALF, None), Matrix(32, 64, HALF, None), (32, 16, 32),
-        epilogue=[PlannedEpilogue("dequant", "k_tile", Matrix(4, 64, HALF, 0), 32)],
+        Matrix(32, 128, F16, None), Matrix(128, 64, F16, None), Matrix(32, 64, F16, None), (32, 16, 32),
+        epilogue=[PlannedEpilogue("dequant", "k_tile", Matrix(4, 64, F16, 0), 32)],
     )  # fmt: skip
     reading = [stage.transfers for tile in plan for stage in tile.stages if stage.kind == "DMA_READ"]
     read = [(transfer.runs, transfer.nbytes) for (transfer,) in reading]
@@ -358,7 +360,7 @@ def test_no_more_tiles_are_under_way_than_the_buffers_hold() -> None:
 
 
 def test_tiles_are_cut_at_both_edges() -> None:
-    matrix = Matrix(33, 65, HALF, 0)
+    matrix = Matrix(33, 65, F16, 0)
     tiles = {(row, col): matrix.tile(row, col, 32, 64).nbytes for row in (0, 32) for col in (0, 64)}
     assert tiles == {(0, 0): 32 * 64 * HALF, (0, 64): 32 * HALF, (32, 0): 64 * HALF, (32, 64): HALF}
 
@@ -395,10 +397,10 @@ def test_a_tile_by_rows_is_read_and_written_as_a_block_of_the_matrix_is(width: i
 def test_the_largest_tile_is_among_the_outermost(sizes, tile, placed, scopes, rows) -> None:
     m, k, n = sizes
     address = [0 if one else None for one in placed]
-    out = Matrix(m, n, HALF, address[2])
-    steps = [PlannedEpilogue("residual", scope, Matrix(m if rows else 1, n, HALF, 0)) for scope in scopes]
-    product = Matrix(m, k, HALF, address[0]), Matrix(k, n, HALF, address[1]), out, tile, "", steps
-    applied = Matrix(m, n, HALF, address[0]), None, out, tile[:2], "exp", steps
+    out = Matrix(m, n, F16, address[2])
+    steps = [PlannedEpilogue("residual", scope, Matrix(m if rows else 1, n, F16, 0)) for scope in scopes]
+    product = Matrix(m, k, F16, address[0]), Matrix(k, n, F16, address[1]), out, tile, "", steps
+    applied = Matrix(m, n, F16, address[0]), None, out, tile[:2], "exp", steps
     for given_ in (product, applied):
         largest = max(tile.buffer_bytes for tile in tile_plans(*given_))
         assert max(tile.buffer_bytes for tile in tile_plans(*given_, outermost=True)) == largest
@@ -406,8 +408,8 @@ def test_the_largest_tile_is_among_the_outermost(sizes, tile, placed, scopes, ro
 
 def test_a_step_after_one_over_the_whole_output_works_on_its_tile() -> None:
     steps = [PlannedEpilogue("relu", "kernel"), PlannedEpilogue("gelu", "output_tile")]
-    source = Matrix(64, 32, HALF, 0)
-    *_, last = tile_plans(source, None, Matrix(64, 32, HALF, 0), (32, 32), "exp", steps)
+    source = Matrix(64, 32, F16, 0)
+    *_, last = tile_plans(source, None, Matrix(64, 32, F16, 0), (32, 32), "exp", steps)
     elements = [(stage.name, stage.elements) for stage in last.stages if stage.kind == "MATH"]
     assert elements == [("exp", 1024), ("relu", 2048), ("gelu", 1024)]
 

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from kernbench.support.data_files import data_dir
+from kernbench.support.dtypes import DTYPES
 from kernbench.validation import a100, h100, validate
 from kernbench.validation.sampling import sampled
 from kernbench.validation.table_file import Case, cases, read
@@ -42,7 +43,10 @@ def figures(name: str) -> dict[str, Any]:
 
 
 def test_only_data_sheet_figures_differ_from_those_of_the_h100() -> None:
-    ours, theirs = figures("a100"), figures("h100")
+    """8-bit types aside, whose rate is not said of the A100."""
+    ours, said = figures("a100"), figures("h100")
+    types = [f"{PE}.pe_gemm.macs_per_cycle.{dtype}" for dtype in DTYPES]
+    theirs = {key.removesuffix(".*"): value for key, value in said.items() if key not in types}
     assert ours.keys() == theirs.keys()
     assert {key for key in ours if ours[key] != theirs[key]} == DATA_SHEET | IN_CYCLES.keys()
     faster = ours[f"{PE}.clock.ghz"] / theirs[f"{PE}.clock.ghz"]

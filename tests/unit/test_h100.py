@@ -58,7 +58,7 @@ def said(key: str, spec: Any) -> float:
         "pe.links.dma_gbs": wires["way"]["gbs"],
         "pe.links.dma_gbs, stores": wires["stores"]["gbs"],
         "pe_gemm.fixed": pe["pe_gemm"]["fixed_cycles"],
-        "pe_gemm.macs_per_cycle": pe["pe_gemm"]["macs_per_cycle"],
+        "pe_gemm.macs_per_cycle": pe["pe_gemm"]["macs_per_cycle"]["*"],
         "pe_gemm.smallest.fixed": pe["pe_gemm"]["smallest"]["fixed"],
         "pe_gemm.smallest.macs_per_cycle": pe["pe_gemm"]["smallest"]["macs"],
         "pe_dma.issue.load": pe["pe_dma"]["issue"]["load_cycles"],

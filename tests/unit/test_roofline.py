@@ -107,6 +107,22 @@ def test_a_write_to_another_chiplet_is_held_against_links(
     assert (row["bound"], row["light_ns"]) == ("package", 8 * binds["package"])
 
 
+def test_products_are_held_against_the_peak_of_their_type() -> None:
+    def kernel(x: int, tl: Any) -> None:
+        for dtype in ("f16", "f8e4m3"):
+            tl.dot(tl.zeros((64, 64), dtype), tl.zeros((64, 64), dtype))
+
+    def bench(torch: Any) -> None:
+        torch.launch("both", kernel, torch.zeros((8, 8), dtype="f16")).wait()
+
+    topo = {"pe.pe_gemm.macs_per_cycle": {"*": 4096, "f8e4m3": 8192}}
+    run = kb.run(bench, "minimal", topo=topo, store="memory:")
+    half, eighth = sorted((row for row in run.roofline() if row["flops"]), key=lambda row: row["op"])
+    assert (half["peak_tflops"], eighth["peak_tflops"]) == (PEAK, 2 * PEAK)
+    (pe,) = (row for row in run.roofline("pe") if row["flops"])
+    assert pe["peak_tflops"] == pytest.approx(2 * 2 / 3 * PEAK)  # as much of the one as of the other
+
+
 @pytest.mark.parametrize("by", ["operation", "launch"])
 def test_work_has_a_dot_at_each_level_that_it_moved_bytes_over(by: str) -> None:
     """At its own arithmetic intensity, and the roof that binds is as far above as the share says."""

@@ -23,6 +23,7 @@ import pyarrow as pa
 
 from kernbench.analysis.trace_tables import Texts
 from kernbench.hardware.kinds import COMPONENT_KINDS, LINK_KINDS
+from kernbench.hardware.topology.fields import numbers
 from kernbench.support.pgraph import RunRecord, TopologyRecord
 
 LEVELS = ("operation", "pe", "launch")
@@ -46,7 +47,8 @@ class _Work:
     name: str
     op: int = -1
     source: str = ""
-    flops: int = 0
+    flops: dict[str, int] = field(default_factory=dict)
+    """By the type of the operands."""
     begin: float = math.inf
     end: float = -math.inf
     pes: set[str] = field(default_factory=set)
@@ -64,7 +66,8 @@ class _Peaks:
 
     kinds: Mapping[str, str]
     pes: Mapping[str, str]
-    flops: Mapping[str, float]
+    flops: Mapping[str, Mapping[str, float]]
+    """Of each PE by type, and of all other types, empty."""
     rates: Mapping[tuple[str, str], float]
     links: Mapping[str, tuple[str, float]]
     """Kind and rate of each link of whose bytes the trace knows the operation."""
@@ -90,7 +93,7 @@ def work_tables(run: RunRecord, topology: TopologyRecord) -> dict[str, pa.Table]
 def _peaks(topology: Mapping[str, pa.Table]) -> _Peaks:
     kinds: dict[str, str] = {}
     pes: dict[str, str] = {}
-    flops: dict[str, float] = {}
+    flops: dict[str, dict[str, float]] = {}
     rates: dict[tuple[str, str], float] = {}
     inward: dict[str, list[float]] = {}
     links = topology["Link"]
@@ -106,7 +109,9 @@ def _peaks(topology: Mapping[str, pa.Table]) -> _Peaks:
         if row["pe"] >= 0 and row["parent"]:
             pes[name] = row["parent"]
         if kind == "pe_gemm":
-            flops[row["parent"]] = 2.0 * has.get("macs_per_cycle", 0.0) * has.get("clock_ghz", 0.0)
+            of_types = {"": has.get("macs_per_cycle", 0.0), **numbers(has.get("rates"))}
+            ghz = has.get("clock_ghz", 0.0)
+            flops[row["parent"]] = {dtype: 2.0 * rate * ghz for dtype, rate in of_types.items()}
         for direction in ("read", "write") if _roof(kind) else ():
             # A slice of HBM has one rate for both directions, a cache before it and a TCM have one for each,
             # an SRAM has that of its link.
@@ -169,6 +174,10 @@ def _works(
         "t_end",
     ]
     ops, known = tables["Op"], tables["Op"].column_names
+    operands = zip(
+        *(tables["Operand"][name].to_pylist() for name in ("op", "position", "dtype")), strict=True
+    )
+    multiplied = {op: dtype for op, position, dtype in operands if position == 0}
     empty = [""] * ops.num_rows
     columns = [ops[name].to_pylist() if name in known else empty for name in names]
     named = dict(zip(columns[0], zip(columns[5], columns[4], columns[6], strict=True), strict=True))
@@ -187,7 +196,9 @@ def _works(
             if by == "operation":
                 label, name, source = named[whole]
                 work.op, work.name, work.source = whole, label or name, source
-        work.flops += flops or 0
+        if flops:
+            dtype = multiplied.get(number, "")
+            work.flops[dtype] = work.flops.get(dtype, 0) + flops
         work.pes |= {pe} - {""}
         work.cover(begin, end)
         work_of[number] = work
@@ -209,9 +220,10 @@ def _works(
 
 
 def _row(work: _Work, peaks: _Peaks) -> dict[str, Any]:
-    peak = math.fsum(peaks.flops.get(pe, 0.0) for pe in work.pes)
+    flops = sum(work.flops.values())
+    peak, least = _compute(work, peaks)
     moved: dict[str, int] = {}
-    light = {COMPUTE: work.flops / peak if peak else 0.0}
+    light = {COMPUTE: least}
     for memory in MEMORIES:
         here = {place: n for place, n in work.touched.items() if _roof(peaks.kinds[place[0]]) == memory}
         light[memory], moved[memory] = _in_memories(memory, here, peaks)
@@ -225,13 +237,13 @@ def _row(work: _Work, peaks: _Peaks) -> dict[str, Any]:
         "op": work.op,
         "name": work.name,
         "source": work.source,
-        "flops": work.flops,
+        "flops": flops,
         **{f"{name}_bytes": nbytes for name, nbytes in moved.items()},
         "memory": memory if moved[memory] else "",
-        "intensity": work.flops / moved[memory] if moved[memory] else 0.0,
+        "intensity": flops / moved[memory] if moved[memory] else 0.0,
         "ns": ns,
-        "achieved_tflops": work.flops / ns / 1e3 if ns > 0 else 0.0,
-        "attainable_tflops": work.flops / least / 1e3 if least > 0 else 0.0,
+        "achieved_tflops": flops / ns / 1e3 if ns > 0 else 0.0,
+        "attainable_tflops": flops / least / 1e3 if least > 0 else 0.0,
         "peak_tflops": peak / 1e3,
         "achieved_gbs": moved[memory] / ns if ns > 0 else 0.0,
         "peak_gbs": moved[memory] / light[memory] if light[memory] > 0 else 0.0,
@@ -240,6 +252,19 @@ def _row(work: _Work, peaks: _Peaks) -> dict[str, Any]:
         "bound": bound if least > 0 else "",
         **{f"{name}_gbs": moved[name] / light[name] if light[name] > 0 else 0.0 for name in moved},
     }
+
+
+def _compute(work: _Work, peaks: _Peaks) -> tuple[float, float]:
+    """Peak flops a ns of its engines, in the mix of types of ``work``, and the least time of its products."""
+    engines = [peaks.flops[pe] for pe in work.pes if pe in peaks.flops]
+    of_type = {
+        dtype: math.fsum(engine.get(dtype, engine[""]) for engine in engines) for dtype in work.flops or ("",)
+    }
+    if len(set(of_type.values())) == 1:
+        (peak,) = set(of_type.values())
+        return peak, sum(work.flops.values()) / peak if peak else 0.0
+    least = math.fsum(work.flops[dtype] / peak for dtype, peak in of_type.items() if peak)
+    return sum(work.flops.values()) / least, least
 
 
 def _roof(kind: str) -> str:

@@ -71,7 +71,8 @@ class ComputeEngine(PeComponent):
 class PeGemm(ComputeEngine):
     """The MAC array: computes whole hardware tiles or folds; a partial one takes the full time.
 
-    One tile takes ``tile_m * tile_k * tile_n / macs_per_cycle`` cycles: 16 for 32 x 64 x 32 at 4096.
+    One tile takes ``tile_m * tile_k * tile_n / macs_per_cycle`` cycles: 16 for 32 x 64 x 32 at 4096. The rate
+    may depend on the type (:mod:`kernbench.engine.program.dataflows`).
     """
 
     def __init__(self, node: Node, system: System) -> None:
@@ -101,7 +102,8 @@ class PeGemm(ComputeEngine):
         self.multiplied = True
         if self._on_all:
             self.slowed = self._slowdown
-        return self.engine.cycles(stage.block, stage.partial) / self._clock_ghz * self.slowed
+        cycles = self.engine.cycles(stage.block, stage.partial, stage.dtype, stage.precision)
+        return cycles / self._clock_ghz * self.slowed
 
 
 class PeMath(ComputeEngine):

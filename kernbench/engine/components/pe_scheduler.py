@@ -17,6 +17,7 @@ from kernbench.engine.program.computing import Command, Compute
 from kernbench.engine.program.operations import Op, Operand
 from kernbench.engine.program.tile_plans import TilePlan, tiles_of
 from kernbench.errors import KernelError
+from kernbench.support.hints import did_you_mean
 from kernbench.support.pgraph import Node
 
 
@@ -152,6 +153,13 @@ class PeScheduler(PeComponent):
         """
         for address, nbytes in runs:
             self._dma.check(address, nbytes)
+
+    def check_precision(self, precision: str) -> None:
+        """:class:`KernelError` for a precision of products that PE_GEMM does not have."""
+        known = self._gemm.engine.phases
+        if precision not in known:
+            remedy = did_you_mean(precision, list(known)) if known else "leave it out: it has one for all"
+            raise KernelError(f"precision {precision!r} is not in the machine's pe_gemm.phases; {remedy}")
 
     def check_tiles(self, command: c.Composite) -> None:
         """Like :meth:`check_runs`; :class:`KernelError` if the largest tile does not fit the TCM."""

@@ -59,6 +59,9 @@ class Scheduler(Protocol):
     def check_runs(self, runs: Runs) -> None:
         """Refuse a transfer that cannot be carried out."""
 
+    def check_precision(self, precision: str) -> None:
+        """Refuse a precision that the matrix engine does not have."""
+
     def check_tiles(self, command: Composite) -> None:
         """Refuse a composite that cannot be carried out."""
 

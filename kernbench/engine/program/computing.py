@@ -108,6 +108,11 @@ class Gemm(Compute):
     k = property(lambda self: self.plan.stages[1].block[1])
     n = property(lambda self: self.plan.stages[1].block[2])
 
+    def check(self, scheduler: Scheduler, queues: Queues) -> None:
+        """See :class:`Command`."""
+        if self.plan.stages[1].precision:
+            scheduler.check_precision(self.plan.stages[1].precision)
+
 
 class Math(Compute):
     """``elements`` elements."""

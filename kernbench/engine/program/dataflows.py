@@ -6,10 +6,14 @@ the number of the last one, counted from 0.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
 from math import ceil
 
+from kernbench.hardware.topology.fields import numbers
 from kernbench.hardware.topology.pe_spec import ARRAYS
+from kernbench.support.dtypes import dtype
 from kernbench.support.pgraph import Properties
 
 Block = tuple[int, int, int]
@@ -29,6 +33,14 @@ class MatrixEngine:
     """Of every block, with whole tiles."""
     smallest: tuple[int, float, float] = (0, 0.0, 0.0)
     """Blocks of fewer rows than this many take so many cycles, and multiplications at this rate, instead."""
+    rates: Mapping[str, float] = field(default_factory=dict)
+    """``macs_per_cycle`` of types that have their own."""
+    phases: Mapping[str, int] = field(default_factory=dict)
+    """How often the engine goes over the operands, by the precision of a product."""
+    operand_rate: float = 0.0
+    """Bytes of operands a cycle; 0: as many as the engine needs."""
+    subblock: tuple[int, float] = (0, 0.0)
+    """Native tiles of the output that the engine holds at a time, and cycles before each such group."""
 
     @classmethod
     def of(cls, properties: Properties) -> MatrixEngine:
@@ -41,24 +53,49 @@ class MatrixEngine:
         )
         smallest = int(least), float(small), float(rate)
         rows, cols = int(properties["rows"]), int(properties["cols"])
-        return cls(dataflow, rows, cols, (m, k, n), macs, float(fixed), smallest)
+        return cls(
+            dataflow,
+            rows,
+            cols,
+            (m, k, n),
+            macs,
+            float(fixed),
+            smallest,
+            numbers(properties.get("rates")),
+            {name: int(times) for name, times in numbers(properties.get("phases")).items()},
+            float(properties.get("operand_bytes_per_cycle", 0.0)),
+            (int(properties.get("subblock_tiles", 0)), float(properties.get("subblock_cycles", 0.0))),
+        )
 
-    def cycles(self, block: Block, partial: bool = False) -> float:
-        """Cycles for ``block``.
+    def rate(self, dtype: str) -> float:
+        """Multiply-accumulates a cycle of operands of ``dtype``."""
+        return self.rates.get(dtype, self.macs_per_cycle)
+
+    def cycles(self, block: Block, partial: bool = False, dtype: str = "", precision: str = "") -> float:
+        """Cycles for ``block`` of operands of ``dtype``.
 
         ``partial``: the next block adds to the same outputs. Where they are one fold, the array goes on
         without a drain and fill between the two.
         """
         if self.dataflow == "tile":
             least, fixed, rate = self.smallest
-            if block[0] < least:
-                return fixed + block[0] * block[1] * block[2] / rate
-            passes = 1
-            for size, tile in zip(block, self.tile, strict=True):
-                passes *= ceil(size / tile)
-            return self.fixed_cycles + passes * (
-                self.tile[0] * self.tile[1] * self.tile[2] / self.macs_per_cycle
-            )
+            phases = self.phases.get(precision, 1)
+            if block[0] < least:  # in a type that is twice as fast, so are these
+                rate *= self.rate(dtype) / self.macs_per_cycle
+                return fixed + block[0] * block[1] * block[2] / rate * phases
+            m, k, n = (ceil(size / tile) for size, tile in zip(block, self.tile, strict=True))
+            tile_m, tile_k, tile_n = self.tile
+            product = tile_m * tile_k * tile_n / self.rate(dtype) * phases
+            held, between = self.subblock
+            height, width = subblock(m, n, held) if held else (1, 1)
+            if self.operand_rate:
+                # Of the operand along the longer side a group takes each tile anew with every product, of
+                # the other each once.
+                a, b = tile_m * tile_k, tile_k * tile_n
+                elements = a / width + b if width >= height else a + b / height
+                product = max(product, elements * _size(dtype) / self.operand_rate)
+            groups = m // height * (n // width) if held else 0
+            return self.fixed_cycles + m * k * n * product + groups * between
         way = ARRAYS[self.dataflow]
         folds = ceil(block[way.rows] / self.rows) * ceil(block[way.cols] / self.cols)
         streamed = block[way.streams]
@@ -68,3 +105,23 @@ class MatrixEngine:
         if partial and folds == 1:
             return streamed
         return folds * (self.rows + self.cols + streamed - 2)
+
+
+@lru_cache(maxsize=1024)
+def subblock(m: int, n: int, tiles: int) -> tuple[int, int]:
+    """Height and width of a group of at most ``tiles`` that divides ``m`` x ``n``.
+
+    The largest; of these the squarest, which takes the fewest operands, and then the tallest.
+    """
+    shapes = [
+        (h, w)
+        for h in range(1, min(m, tiles) + 1)
+        if m % h == 0
+        for w in range(1, tiles // h + 1)
+        if n % w == 0
+    ]
+    return max(shapes, key=lambda shape: (shape[0] * shape[1], -max(shape), shape[0]))
+
+
+def _size(name: str) -> int:
+    return dtype(name).itemsize if name else 1

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kernbench.hardware.topology.fields import numbers
 from kernbench.support.math_names import ANY
 from kernbench.support.pgraph import Properties
 
@@ -56,5 +57,4 @@ class MathRates:
 
 def passes_of(properties: Properties) -> dict[str, int]:
     """The table of passes of a PE_MATH."""
-    entries = (entry.split("=") for entry in str(properties.get("passes", "")).split())
-    return {name: int(passes) for name, passes in entries}
+    return {name: int(passes) for name, passes in numbers(properties.get("passes")).items()}

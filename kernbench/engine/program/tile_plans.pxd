@@ -7,7 +7,7 @@ cdef class OperandBytes:
 
 @cython.final
 cdef class Stage:
-    cdef readonly object kind, name, label
+    cdef readonly object kind, name, label, dtype, precision
     cdef readonly tuple transfers, block
     cdef readonly long long nbytes, elements, registers, reduced
     cdef readonly bint partial
@@ -20,7 +20,7 @@ cdef class TilePlan:
 @cython.final
 cdef class Matrix:
     cdef readonly long long rows, cols, itemsize
-    cdef readonly object address
+    cdef readonly object address, dtype
     cdef readonly bint by_rows
 
     @cython.locals(

@@ -17,7 +17,7 @@ from math import ceil
 from typing import TypeVar
 
 from kernbench.engine.program.operations import Op, Operand
-from kernbench.support.dtypes import dtype
+from kernbench.support.dtypes import DType, dtype
 
 T = TypeVar("T")
 
@@ -60,6 +60,8 @@ class Stage:
         partial: bool = False,
         registers: int = 0,
         reduced: int = 0,
+        dtype: str = "",
+        precision: str = "",
     ) -> None:
         self.kind = kind
         self.nbytes = nbytes
@@ -72,6 +74,9 @@ class Stage:
         self.partial = partial
         self.registers = registers
         self.reduced = reduced
+        self.dtype = dtype
+        """Of a GEMM the type of its operands, as ``precision`` is how it was asked for."""
+        self.precision = precision
 
     @property
     def part(self) -> str:
@@ -93,11 +98,12 @@ class Matrix:
     """A row-major (rows, cols) operand; ``address`` is None where it is pinned in TCM."""
 
     def __init__(
-        self, rows: int, cols: int, itemsize: int, address: int | None, by_rows: bool = False
+        self, rows: int, cols: int, dtype: DType, address: int | None, by_rows: bool = False
     ) -> None:
         self.rows = rows
         self.cols = cols
-        self.itemsize = itemsize
+        self.dtype = dtype.name
+        self.itemsize = dtype.itemsize
         self.address = address
         self.by_rows = by_rows
 
@@ -141,10 +147,20 @@ class PlannedEpilogue:
 
 
 @lru_cache(maxsize=1024)
-def gemm(m: int, k: int, n: int, in_bytes: int, out_bytes: int, sum_bytes: int = 0) -> TilePlan:
+def gemm(
+    m: int,
+    k: int,
+    n: int,
+    in_bytes: int,
+    out_bytes: int,
+    sum_bytes: int = 0,
+    dtype: str = "",
+    precision: str = "",
+) -> TilePlan:
     """The plan of a product of operands in TCM: FETCH, GEMM, STORE. ``sum_bytes``: of sums added to."""
     fetch = Stage("FETCH", in_bytes, registers=sum_bytes)
-    return TilePlan((fetch, Stage("GEMM", block=(m, k, n)), Stage("STORE", out_bytes, registers=out_bytes)))
+    product = Stage("GEMM", block=(m, k, n), dtype=dtype, precision=precision)
+    return TilePlan((fetch, product, Stage("STORE", out_bytes, registers=out_bytes)))
 
 
 @lru_cache(maxsize=1024)
@@ -214,7 +230,9 @@ def _tile(
     else:
         tile_k = tile[1]
         sources = [(a, a.tile(m, k, tile_m, tile_k)), (b, b.tile(k, n, tile_k, tile_n))]
-        work = Stage("GEMM", block=(height, min(tile_k, a.cols - k), width), partial=not last_k)
+        work = Stage(
+            "GEMM", block=(height, min(tile_k, a.cols - k), width), partial=not last_k, dtype=a.dtype
+        )
     reads = []
     fetch = 0
     for matrix, source in sources:
@@ -267,7 +285,7 @@ def _matrix(operand: Operand, by_rows: bool) -> Matrix:
     for at in range(folded):
         rows *= operand.shape[at]
     pinned = operand.handle is not None
-    return Matrix(rows, cols, dtype(operand.dtype).itemsize, None if pinned else operand.address, by_rows)
+    return Matrix(rows, cols, dtype(operand.dtype), None if pinned else operand.address, by_rows)
 
 
 def tiles_of(

@@ -279,11 +279,22 @@ def _gemm(spec: TopologySpec) -> Iterator[Problem]:
     gemm, path = spec.pe.pe_gemm, ("pe", "pe_gemm")
     small = gemm.smallest
     if gemm.dataflow == "tile":
-        if small.macs > gemm.macs_per_cycle:
-            message = f"is {small.macs:g}, expected at most macs_per_cycle = {gemm.macs_per_cycle:g}"
+        if small.macs > gemm.rate:
+            message = f"is {small.macs:g}, expected at most macs_per_cycle = {gemm.rate:g}"
             yield Problem((*path, "smallest", "macs"), message, ((*path, "macs_per_cycle"),))
+        held = gemm.subblock
+        if held.tiles and not held.cycles and not gemm.operand_bytes_per_cycle:
+            message = "is set without cycles or operand_bytes_per_cycle, expected one of these beside it"
+            yield Problem((*path, "subblock", "tiles"), message)
         return
-    for key, said in (("fixed_cycles", gemm.fixed_cycles), ("smallest", small.m)):
+    for key, said in (
+        ("fixed_cycles", gemm.fixed_cycles),
+        ("smallest", small.m),
+        ("macs_per_cycle", gemm.rates),
+        ("phases", gemm.phases),
+        ("operand_bytes_per_cycle", gemm.operand_bytes_per_cycle),
+        ("subblock", gemm.subblock.tiles),
+    ):
         if said:
             message = f"is set with dataflow {gemm.dataflow}, expected it left out: a block takes its folds"
             yield Problem((*path, key), message, ((*path, "dataflow"),))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
@@ -165,3 +166,15 @@ class LinkPart(Section):
         default_factory=dict,
         description="properties for the arbiter: a number, text or boolean by name",
     )
+
+
+def written(table: Mapping[str, float]) -> str:
+    """A table as a property of a part, ``name=number`` each."""
+    return " ".join(f"{name}={number}" for name, number in sorted(table.items()))
+
+
+def numbers(text: object) -> dict[str, float]:
+    """The table that :func:`written` wrote; nothing is an empty one."""
+    return {
+        name: float(number) for name, _, number in (one.partition("=") for one in str(text or "").split())
+    }

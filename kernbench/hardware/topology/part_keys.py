@@ -9,13 +9,14 @@ from pydantic import ValidationError
 
 from kernbench.errors import ConfigError
 from kernbench.hardware.kinds import ComponentKind
-from kernbench.hardware.topology.fields import Part, Section
+from kernbench.hardware.topology.fields import Part, Section, numbers, written
 from kernbench.hardware.topology.names import Said
 from kernbench.hardware.topology.pe_spec import PeGemm, PeMath
 from kernbench.hardware.topology.problems import from_pydantic
 from kernbench.hardware.topology.shapes.model import plain_section
 from kernbench.hardware.topology.spec import TopologySpec
 from kernbench.support.hints import did_you_mean, shown
+from kernbench.support.math_names import ANY
 from kernbench.support.pgraph import Properties
 from kernbench.support.sizes import read_size
 
@@ -92,11 +93,15 @@ class PartKeys:
         """The properties ``now`` of a component of ``kind``, with ``keys`` changed."""
         usual = flat(self.section(kind))
         slice_ = (*_SLICE, "burst_bytes") if kind.sliced else ()
-        known = {
+        known: dict[str, Any] = {
             key: value
             for key, value in now.items()
             if key in slice_ or type(value) is type(usual.get(key)) or (key == "worker" and key in usual)
         }
+        if "macs_per_cycle" in now:
+            by_type = {ANY: now["macs_per_cycle"], **numbers(now.get("rates"))}
+            known["macs_per_cycle"] = by_type if "rates" in now else now["macs_per_cycle"]
+            now = {key: value for key, value in now.items() if key != "rates"}
         own = {key: now[key] for key in kind.properties if key not in usual and key not in slice_}
         own = {key: value for key, value in own.items() if key not in ("slice_gbs", "passes")}
         found = {**now, **self.of_kind(kind, {**known, **keys}, wrong, own)}
@@ -146,13 +151,15 @@ def component(
     if "worker" in values:
         values["worker"] = values["worker"] or spec.system.worker
     if isinstance(section, PeMath):
-        values["passes"] = " ".join(f"{op}={n}" for op, n in sorted(section.passes.items()) if n > 1)
+        values["passes"] = written({op: n for op, n in section.passes.items() if n > 1})
         values["cycles"] = " ".join(f"{op}={_pair(pair)}" for op, pair in sorted(section.cycles.items()))
         for way in ("across", "within"):
             pair = getattr(section.reduce, way)
             values[f"reduce_{way}"] = _pair(pair) if pair else ""
-    if isinstance(section, PeGemm) and section.dataflow != "tile":
-        values["macs_per_cycle"] = float(section.rows * section.cols)
+    if isinstance(section, PeGemm):
+        systolic = float(section.rows * section.cols)
+        values["macs_per_cycle"] = section.rate if section.dataflow == "tile" else systolic
+        values |= {"rates": written(section.rates), "phases": written(section.phases)}
     values |= own or {}
     found = {"impl": section.impl or f"builtin.{kind.kind}", "overhead_ns": section.overhead_ns}
     found |= {key: values[key] for key in kind.properties}

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, NamedTuple, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from kernbench.hardware.topology.fields import Gbs, MemoryPart, Part, PowerOfTwo, Section, Size, section
+from kernbench.support.dtypes import DTYPES
 from kernbench.support.hints import did_you_mean
 from kernbench.support.math_names import ANY, EPILOGUE_NAMES, MATH_NAMES
 
@@ -18,7 +19,7 @@ OFF = {
     "": ("operands", "warps", "clock"),
     "pe_cpu": ("run_ahead",),
     "pe_dma": ("issue", "rearrange"),
-    "pe_gemm": ("fixed_cycles", "smallest"),
+    "pe_gemm": ("fixed_cycles", "smallest", "phases", "operand_bytes_per_cycle", "subblock"),
     "pe_math": ("cycles", "reduce"),
 }
 """Keys of a PE and its parts that are left out of a machine which does not set them."""
@@ -146,16 +147,75 @@ class Smallest(Section):
         return self
 
 
+class Subblock(Section):
+    """The part of the output that the GEMM engine holds at a time. Only with dataflow tile."""
+
+    tiles: int = Field(
+        default=0, ge=0, le=1 << 16, description="native tiles, at most; 0: all, of which none is kept"
+    )
+    cycles: float = Field(default=0.0, ge=0, description="cycles before each of them, in every block")
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if self.cycles and not self.tiles:
+            raise ValueError(f"has cycles {self.cycles:g} without tiles, expected both")
+        return self
+
+
+def _rates(value: object) -> object:
+    """A rate of all types, or by type, where ``*`` is the rate of those that are not named."""
+    if not isinstance(value, dict):
+        return value
+    for name, rate in value.items():
+        if name != ANY and name not in DTYPES:
+            raise ValueError(f"names the type {name!r}, {did_you_mean(str(name), (ANY, *DTYPES))}")
+        if type(rate) not in (int, float) or not 0 < rate <= 1e12:
+            raise ValueError(f"has {name!r} set to {rate!r}, expected a number above 0")
+    if ANY not in value:
+        raise ValueError(f"names {', '.join(value) or 'no type'}, expected '*' as well: of all other types")
+    return {name: float(rate) for name, rate in value.items()}
+
+
+def _phases(value: object) -> object:
+    """The table of precisions."""
+    if not isinstance(value, dict):
+        raise ValueError(f"is {value!r}, expected a mapping of precisions to phases")
+    for name, phases in value.items():
+        if not str(name).isidentifier():
+            raise ValueError(f"has the precision {name!r}, expected a name such as hifi2")
+        if type(phases) is not int or not 1 <= phases <= 1000:
+            raise ValueError(f"has {name!r} set to {phases!r}, expected an integer from 1 to 1000")
+    return value
+
+
+Rates = Annotated[
+    Annotated[float, Field(gt=0)] | dict[str, float],
+    Field(union_mode="left_to_right"),
+    BeforeValidator(_rates),
+]
+
+
 class PeGemm(Part):
     """The PE's matrix engine."""
 
     clock_ghz: float = Field(default=1.0, gt=0, description="clock in GHz")
     tile: Tile = section("native tile")
-    macs_per_cycle: float = Field(
+    macs_per_cycle: Rates = Field(
         default=4096.0,
-        gt=0,
-        description="multiply-accumulates per cycle, with dataflow tile; else rows x cols",
+        description="multiply-accumulates per cycle, with dataflow tile, else rows x cols: a number, or by "
+        "type of the operands, '*' all that are not named",
     )
+    phases: Annotated[dict[str, int], BeforeValidator(_phases)] = Field(
+        default_factory=dict,
+        description="by precision, as tl.dot names it, how often the engine goes over the operands; 1 where "
+        "none is named, with dataflow tile",
+    )
+    operand_bytes_per_cycle: float = Field(
+        default=0.0,
+        ge=0,
+        description="bytes of native tiles that it takes in a cycle; 0: as many as it needs",
+    )
+    subblock: Subblock = section("part of the output that it holds at a time")
     dataflow: Literal["tile", "os", "ws", "is"] = Field(
         default="tile",
         description="tile: whole native tiles; os, ws, is: systolic array that holds output, weights, input",
@@ -166,6 +226,17 @@ class PeGemm(Part):
     smallest: Smallest = section("blocks of few rows")
     rows: int = Field(default=32, ge=1, le=1 << 16, description="rows of the systolic array")
     cols: int = Field(default=32, ge=1, le=1 << 16, description="columns of the systolic array")
+
+    @property
+    def rate(self) -> float:
+        """``macs_per_cycle`` of types that are not named."""
+        return self.macs_per_cycle[ANY] if isinstance(self.macs_per_cycle, dict) else self.macs_per_cycle
+
+    @property
+    def rates(self) -> dict[str, float]:
+        """``macs_per_cycle`` of types that are named."""
+        rates = self.macs_per_cycle if isinstance(self.macs_per_cycle, dict) else {}
+        return {name: rate for name, rate in rates.items() if name != ANY}
 
 
 USUAL_PASSES = {"softmax": 5}
