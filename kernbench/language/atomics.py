@@ -14,8 +14,9 @@ from kernbench.language.handles import TensorHandle
 from kernbench.language.issue import tl_call
 from kernbench.language.loadstore import MemoryCalls, Ptr
 from kernbench.support import dtypes
+from kernbench.support.dtypes import widen
 from kernbench.support.hints import shown
-from kernbench.values.numeric import cast, widen
+from kernbench.values.numeric import cast
 from kernbench.values.semantics import Array, means, pieces_of
 
 _SEM, _SCOPE = ("acq_rel", "release", "acquire", "relaxed"), ("gpu", "sys", "cta")

@@ -16,10 +16,14 @@ from kernbench.language.issue import tl_call
 from kernbench.language.pointer import Pointer
 from kernbench.language.products import accumulator_dtype, product_shape
 from kernbench.language.queue_calls import Future, QueueCalls, Received
+from kernbench.operations import OPERATIONS
 from kernbench.support.hints import shown
-from kernbench.values.math_ops import MATH_OPS
 
-COMPOSITE_MATH = tuple(n for n, op in MATH_OPS.items() if op.kind == "elementwise" and op.arity <= 2)
+COMPOSITE_MATH = tuple(
+    row.name
+    for row in OPERATIONS.values()
+    if row.kind in ("elementwise", "cast") and row.arity <= 2 and row.engine == row.name
+)
 """Math that works tile by tile on one tensor: unary, or binary with a Python number."""
 
 
@@ -143,7 +147,7 @@ class CompositeCalls(QueueCalls):
             raise BadArgumentError(
                 "op", f"{shown(op)} is not known; use one of gemm, {', '.join(COMPOSITE_MATH)}"
             )
-        rule = MATH_OPS[str(op)]
+        rule = OPERATIONS[str(op)]
         if len(a.shape) not in (1, 2):
             raise BadArgumentError("a", f"shape {a.shape} must have one or two dimensions")
         if acc_dtype is not None:

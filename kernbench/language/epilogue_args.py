@@ -9,9 +9,11 @@ from typing import Any
 from kernbench.language import arguments
 from kernbench.language.arguments import BadArgumentError
 from kernbench.language.handles import TensorHandle, TensorRef
+from kernbench.operations import EPILOGUES
+from kernbench.operations.epilogues import EpilogueOp
 from kernbench.support.hints import shown, suggestion
 from kernbench.values import epilogues
-from kernbench.values.epilogues import BY_NAME, EPILOGUES, SCOPES, EpilogueOp
+from kernbench.values.epilogues import BY_NAME, SCOPES
 
 Source = TensorHandle | TensorRef
 

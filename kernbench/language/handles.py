@@ -15,13 +15,12 @@ import numpy as np
 from kernbench.engine.program.operations import Operand
 from kernbench.errors import PendingValueError
 from kernbench.language.arguments import nbytes
+from kernbench.operations import OPERATIONS
 from kernbench.support.hints import no_attribute
-from kernbench.support.math_names import MATH_NAMES
 
 if TYPE_CHECKING:
     from kernbench.hardware.address.free_list import Block
     from kernbench.language.issue import ValueSource
-    from kernbench.language.tl import Language
 
 Array = np.ndarray[Any, Any]
 
@@ -88,7 +87,7 @@ class TensorHandle:
         shape: tuple[int, ...],
         dtype: str,
         block: Block,
-        tl: Language,
+        tl: Any,  # the language of its kernel
         value: Array | Callable[[], Array] | None = None,
         operand: Operand | None = None,
         source: ValueSource | None = None,
@@ -158,12 +157,12 @@ class TensorHandle:
         view.flags.writeable = False
         return view
 
-    def to(self, dtype: str, *args: Any, **kwargs: Any) -> TensorHandle:
+    def to(self, dtype: str, *args: Any, **kwargs: Any) -> Any:
         """The value in another type: ``tl.cast(self, dtype)``."""
         return self._tl.cast(self, dtype, *args, **kwargs)
 
     @property
-    def T(self) -> TensorHandle:  # noqa: N802  (numpy's and torch's name)
+    def T(self) -> Any:  # noqa: N802  (numpy's and torch's name)
         """The value with its last two axes exchanged: ``tl.trans(self)``."""
         return self._tl.trans(self)
 
@@ -178,107 +177,107 @@ class TensorHandle:
         state = "pending" if self._value is None else "concrete"
         return f"<TensorHandle {self.id} tl.{self.origin} {self.dtype} {self.shape} {state}>"
 
-    def __add__(self, other: object) -> TensorHandle:
+    def __add__(self, other: object) -> Any:
         return self._tl.add(self, other)
 
-    def __radd__(self, other: object) -> TensorHandle:
+    def __radd__(self, other: object) -> Any:
         return self._tl.add(other, self)
 
-    def __sub__(self, other: object) -> TensorHandle:
+    def __sub__(self, other: object) -> Any:
         return self._tl.sub(self, other)
 
-    def __rsub__(self, other: object) -> TensorHandle:
+    def __rsub__(self, other: object) -> Any:
         return self._tl.sub(other, self)
 
-    def __mul__(self, other: object) -> TensorHandle:
+    def __mul__(self, other: object) -> Any:
         return self._tl.mul(self, other)
 
-    def __rmul__(self, other: object) -> TensorHandle:
+    def __rmul__(self, other: object) -> Any:
         return self._tl.mul(other, self)
 
-    def __truediv__(self, other: object) -> TensorHandle:
+    def __truediv__(self, other: object) -> Any:
         return self._tl.div(self, other)
 
-    def __rtruediv__(self, other: object) -> TensorHandle:
+    def __rtruediv__(self, other: object) -> Any:
         return self._tl.div(other, self)
 
-    def __floordiv__(self, other: object) -> TensorHandle:
+    def __floordiv__(self, other: object) -> Any:
         return self._tl.floordiv(self, other)
 
-    def __rfloordiv__(self, other: object) -> TensorHandle:
+    def __rfloordiv__(self, other: object) -> Any:
         return self._tl.floordiv(other, self)
 
-    def __mod__(self, other: object) -> TensorHandle:
+    def __mod__(self, other: object) -> Any:
         return self._tl.mod(self, other)
 
-    def __rmod__(self, other: object) -> TensorHandle:
+    def __rmod__(self, other: object) -> Any:
         return self._tl.mod(other, self)
 
-    def __pow__(self, other: object) -> TensorHandle:
+    def __pow__(self, other: object) -> Any:
         return self._tl.pow(self, other)
 
-    def __rpow__(self, other: object) -> TensorHandle:
+    def __rpow__(self, other: object) -> Any:
         return self._tl.pow(other, self)
 
-    def __and__(self, other: object) -> TensorHandle:
+    def __and__(self, other: object) -> Any:
         return self._tl.bitwise_and(self, other)
 
-    def __rand__(self, other: object) -> TensorHandle:
+    def __rand__(self, other: object) -> Any:
         return self._tl.bitwise_and(other, self)
 
-    def __or__(self, other: object) -> TensorHandle:
+    def __or__(self, other: object) -> Any:
         return self._tl.bitwise_or(self, other)
 
-    def __ror__(self, other: object) -> TensorHandle:
+    def __ror__(self, other: object) -> Any:
         return self._tl.bitwise_or(other, self)
 
-    def __xor__(self, other: object) -> TensorHandle:
+    def __xor__(self, other: object) -> Any:
         return self._tl.bitwise_xor(self, other)
 
-    def __rxor__(self, other: object) -> TensorHandle:
+    def __rxor__(self, other: object) -> Any:
         return self._tl.bitwise_xor(other, self)
 
-    def __lshift__(self, other: object) -> TensorHandle:
+    def __lshift__(self, other: object) -> Any:
         return self._tl.left_shift(self, other)
 
-    def __rlshift__(self, other: object) -> TensorHandle:
+    def __rlshift__(self, other: object) -> Any:
         return self._tl.left_shift(other, self)
 
-    def __rshift__(self, other: object) -> TensorHandle:
+    def __rshift__(self, other: object) -> Any:
         return self._tl.right_shift(self, other)
 
-    def __rrshift__(self, other: object) -> TensorHandle:
+    def __rrshift__(self, other: object) -> Any:
         return self._tl.right_shift(other, self)
 
-    def __matmul__(self, other: TensorHandle) -> TensorHandle:
+    def __matmul__(self, other: TensorHandle) -> Any:
         return self._tl.dot(self, other)
 
-    def __neg__(self) -> TensorHandle:
+    def __neg__(self) -> Any:
         return self._tl.neg(self)
 
-    def __invert__(self) -> TensorHandle:
+    def __invert__(self) -> Any:
         return self._tl.bitwise_not(self)
 
-    def __abs__(self) -> TensorHandle:
+    def __abs__(self) -> Any:
         return self._tl.abs(self)
 
     # Comparisons give masks, as in Triton. ``bool`` of one works where its operands were loaded.
-    def __eq__(self, other: object) -> TensorHandle:  # type: ignore[override]
+    def __eq__(self, other: object) -> Any:
         return self._tl.equal(self, other)
 
-    def __ne__(self, other: object) -> TensorHandle:  # type: ignore[override]
+    def __ne__(self, other: object) -> Any:
         return self._tl.not_equal(self, other)
 
-    def __lt__(self, other: object) -> TensorHandle:
+    def __lt__(self, other: object) -> Any:
         return self._tl.less(self, other)
 
-    def __le__(self, other: object) -> TensorHandle:
+    def __le__(self, other: object) -> Any:
         return self._tl.less_equal(self, other)
 
-    def __gt__(self, other: object) -> TensorHandle:
+    def __gt__(self, other: object) -> Any:
         return self._tl.greater(self, other)
 
-    def __ge__(self, other: object) -> TensorHandle:
+    def __ge__(self, other: object) -> Any:
         return self._tl.greater_equal(self, other)
 
     def __hash__(self) -> int:
@@ -323,7 +322,7 @@ class TensorHandle:
         if method == "__call__" and name in _SWAPPED and left is not self and not settings:
             # Comparisons of scalars come as arrays of no dimension.
             return getattr(self, _SWAPPED[name])(left[()] if isinstance(left, np.ndarray) else left)
-        known = name in MATH_NAMES
+        known = name in OPERATIONS and OPERATIONS[name].tl
         instead = f"use tl.{name}" if known else "help(kernbench.tl) lists the functions of the language"
         raise self._tl._error(f"np.{name} takes arrays, and this is a handle: {instead}")
 

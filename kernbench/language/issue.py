@@ -22,6 +22,7 @@ from kernbench.language.handles import TensorHandle, TensorRef
 from kernbench.language.pointer import Pointer
 from kernbench.language.scratch import Scratch
 from kernbench.language.triton_names import arguments_known
+from kernbench.operations import Operation
 from kernbench.support.hints import shown
 from kernbench.support.user_code import LINES, line_of
 from kernbench.values.races import RaceDetector, Thread
@@ -90,30 +91,39 @@ def _line(frame: FrameType) -> str:
     return line_of(frame)
 
 
-def call_of_one(name: str, meaning: str) -> Callable[[Any, TensorHandle], TensorHandle]:
-    """The ``tl`` call of the elementwise operation ``name`` of one argument; ``meaning`` is its docstring."""
-    names = ("x",)
+def elementwise_call(row: Operation, name: str, names: tuple[str, ...]) -> Callable[..., Any]:
+    """The call ``name`` of the operation of ``row``, whose arguments are ``names``."""
+    operation, count = row.name, len(names)
+    either, named_only = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+    taken = [inspect.Parameter("self", either)]
+    for place, one in enumerate(names):
+        block = count == 1 or (row.block_first and not place)
+        taken.append(inspect.Parameter(one, either, annotation="TensorHandle" if block else "object"))
+    if row.nan:
+        taken.append(inspect.Parameter("propagate_nan", named_only, default=False, annotation="bool"))
+    signature = inspect.Signature(taken, return_annotation="TensorHandle")
 
-    def call(self: Issuer, x: TensorHandle) -> TensorHandle:
-        return self._elementwise(name, names, (x,))
+    def call(self: Issuer, *given: Any, **named: Any) -> TensorHandle:
+        if named or len(given) != count:
+            bound = signature.bind(self, *given, **named)
+            if bound.kwargs.get("propagate_nan"):
+                return self._elementwise(row.nan, names, bound.args[1:])
+            given = bound.args[1:]
+        return self._elementwise(operation, names, given)
 
-    return _named(call, name, meaning)
-
-
-def call_of_two(name: str, meaning: str) -> Callable[[Any, object, object], TensorHandle]:
-    """The ``tl`` call of the elementwise operation ``name`` of two arguments; one may be a number."""
-    names = ("a", "b")
-
-    def call(self: Issuer, a: object, b: object) -> TensorHandle:
-        return self._elementwise(name, names, (a, b))
-
-    return _named(call, name, meaning)
+    return made_call(call, name, row.meaning, signature)
 
 
-def _named(call: Callable[P, R], name: str, meaning: str) -> Callable[P, R]:
+def made_call(
+    call: Callable[..., Any], name: str, meaning: str, signature: inspect.Signature | None = None
+) -> Callable[..., Any]:
     """``call`` as kernels see it: errors, help and the reference page show its name and docstring."""
-    call.__name__, call.__qualname__, call.__doc__ = name, f"MathCalls.{name}", meaning
-    return cast("Callable[P, R]", tl_call(cast("Any", call)))
+    function: Any = call
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = meaning
+    if signature is not None:
+        function.__signature__ = signature
+    return tl_call(function)
 
 
 def _guarded(

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import cache
 
 from kernbench.language.arguments import BadArgumentError
+from kernbench.operations import Operation
 from kernbench.support import dtypes
-from kernbench.values.math_ops import MathOp
 
 WIDE = "engines do not calculate with {}, which is for pointers, indices and values in memory; cast to {}"
 
@@ -36,7 +36,7 @@ def _promote(types: tuple[str, ...], scalars: frozenset[type]) -> str:
     return next(name for name in ("u8", "i8", "i1") if name in types)
 
 
-def math_result(rule: MathOp, types: Sequence[str], scalars: Sequence[int | float] = ()) -> str:
+def math_result(rule: Operation, types: Sequence[str], scalars: Sequence[int | float] = ()) -> str:
     """The type of ``rule``'s result: as promoted, f32 where integers make no sense, some sums in 32 bits.
 
     Comparisons give i1, ``argmax`` and ``argmin`` i32. Masks are added up and counted as i32.

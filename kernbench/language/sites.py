@@ -12,8 +12,9 @@ from kernbench.engine.program.computing import CallSite
 from kernbench.language import arguments, promotion
 from kernbench.language.arguments import BadArgumentError
 from kernbench.language.extents import broadcast
+from kernbench.operations import OPERATIONS
+from kernbench.operations.of_several import ZERO_DIVISOR
 from kernbench.support import dtypes
-from kernbench.values.math_ops import DIVISIONS, MATH_OPS, ZERO_DIVISOR
 
 KNOWN_ELEMENTS = 1 << 16
 """Largest result of index arithmetic that is computed at once, so that kernels may branch on it."""
@@ -32,7 +33,7 @@ def elementwise(name: str, names: Sequence[str], given: Sequence[Any]) -> CallSi
     Raises:
         BadArgumentError: They do not go together.
     """
-    rule = MATH_OPS[name]
+    rule = OPERATIONS[name]
     tensors: list[tuple[str, tuple[int, ...], str]] = []
     numbers: dict[str, int | float] = {}
     scalars: dict[int, int | float] = {}
@@ -42,6 +43,8 @@ def elementwise(name: str, names: Sequence[str], given: Sequence[Any]) -> CallSi
             numbers[argument] = scalars[place] = value
         else:
             tensors.append((argument, shape, value))
+    if rule.block_first and given[0] is None:
+        raise BadArgumentError(names[0], f"{given[1]!r} is not a tensor handle")
     if not tensors:
         raise BadArgumentError(names[0], "at least one argument must be a tensor handle")
     result: tuple[int, ...] = ()
@@ -55,7 +58,7 @@ def elementwise(name: str, names: Sequence[str], given: Sequence[Any]) -> CallSi
         if both is None:
             raise BadArgumentError(argument, f"shape {shape} does not broadcast with {result}")
         result = both
-    typed = [dtype for argument, _, dtype in tensors if name != "where" or argument != names[0]]
+    typed = [dtype for argument, _, dtype in tensors if not rule.chooses or argument != names[0]]
     for argument, number in numbers.items():
         if rule.integer_only and isinstance(number, float):
             raise BadArgumentError(argument, "must be an integer")
@@ -64,7 +67,7 @@ def elementwise(name: str, names: Sequence[str], given: Sequence[Any]) -> CallSi
     operand_type = promotion.promote(typed, values)
     for argument, number in numbers.items():
         arguments.held(argument, number, operand_type)
-        if name in DIVISIONS and not number and argument == "b" and not dtypes.dtype(dtype).is_float:
+        if rule.divides and not number and argument == "b" and not dtypes.dtype(dtype).is_float:
             raise BadArgumentError(argument, ZERO_DIVISOR)
     in_bytes = sum(arguments.nbytes(shape, dtype) for _, shape, dtype in tensors)
     types = [dtype for _, _, dtype in tensors]
@@ -81,7 +84,7 @@ def moving(name: str, of: tuple[int, ...], of_dtype: str, shape: tuple[int, ...]
 @functools.lru_cache(maxsize=1024)
 def along(name: str, of: tuple[int, ...], of_dtype: str, index: int | None, keep_dims: bool) -> CallSite:
     """The site of calls along axis ``index`` of a tensor, or over all of it."""
-    rule = MATH_OPS[name]
+    rule = OPERATIONS[name]
     shape, reduced = list(of), 0
     if rule.kind == "reduce":
         for axis in range(len(of)) if index is None else (index,):
@@ -111,10 +114,11 @@ def by_rule(
     ``shape`` and ``dtype`` are the result's; PE_MATH works on ``elements``.
     ``reduced``: see :class:`~kernbench.engine.program.tile_plans.Stage`.
     """
+    row = OPERATIONS[name]
     integers = not any(dtypes.dtype(one).is_float for one in (*inputs, dtype))
-    knowable = math.prod(shape) <= KNOWN_ELEMENTS and (integers or MATH_OPS[name].result == "mask")
+    knowable = math.prod(shape) <= KNOWN_ELEMENTS and (integers or row.result == "mask")
     out_bytes = arguments.nbytes(shape, dtype)
     if elements > _MOST:  # no scratch has room for that
         elements, in_bytes, reduced = _MOST, min(in_bytes, _MOST), min(reduced, _MOST)
-    plan = tile_plans.math(name, elements, in_bytes, min(out_bytes, _MOST), reduced)
+    plan = tile_plans.math(row.engine, elements, in_bytes, min(out_bytes, _MOST), reduced)
     return CallSite("math", name, shape, dtype, params, out_bytes, plan, knowable)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kernbench.language.arguments import BadArgumentError
+from kernbench.operations import OPERATIONS
 from kernbench.support.hints import suggestion
 
 ELSEWHERE = {
@@ -45,8 +46,13 @@ WITHOUT_EFFECT = {
     "store": ("cache_modifier", "eviction_policy"),
     "dot": ("allow_tf32", "input_precision", "max_num_imprecise_acc"),
     "reshape": ("can_reorder",),
-    "softmax": ("ieee_rounding",),
     "device_print": ("hex",),
+    **{
+        name: row.ignored
+        for row in OPERATIONS.values()
+        if row.ignored
+        for name in (row.name, *row.triton, *row.libdevice)
+    },
 }
 """Arguments of Triton's calls that are taken and change nothing: there are no caches, and no TF32."""
 ARGUMENTS = {
@@ -54,7 +60,7 @@ ARGUMENTS = {
     "return_indices": "use tl.argmax or tl.argmin for the indices",
     "return_indices_tie_break_left": "tl.argmax and tl.argmin give the first of equal values",
     "tie_break_left": "the first of equal values is taken: leave it out",
-    "propagate_nan": "NaN is skipped, as it is by default: leave it out; tl.where(x != x, ...) finds it",
+    "propagate_nan": "NaN is skipped, as it is by default: leave it out; tl.isnan(x) finds it",
     "bitcast": "values keep their meaning: cast with dtype alone",
     "fp_downcast_rounding": "casts round to nearest even: leave it out",
     "cache_modifier": "there are no caches: leave it out",

@@ -83,6 +83,12 @@ def dtype(name: str) -> DType:
         raise UsageError(f"dtype {name!r} is not known; use one of {', '.join(_ALL)}") from None
 
 
+def widen(array: Any) -> np.ndarray[Any, Any]:
+    """``array`` as f32, C-ordered: the type that floating-point engines compute in."""
+    with np.errstate(all="ignore"):
+        return np.asarray(array, dtype=np.float32, order="C")
+
+
 def of_numpy(array_dtype: np.dtype[Any], what: str = "") -> DType:
     """The type whose numpy type is ``array_dtype``; :class:`UsageError` of ``what`` when there is none."""
     known = _OF_NUMPY.get(array_dtype)

@@ -6,14 +6,21 @@ from __future__ import annotations
 from typing import Any
 
 from kernbench.language import arguments
-from kernbench.language.handles import TensorHandle
-from kernbench.language.issue import tl_call
+from kernbench.language.issue import made_call, tl_call
 from kernbench.language.tl import Language
+from kernbench.operations import OPERATIONS, Operation
 from kernbench.triton.blocks import BlockCalls
 
 
-def _extreme(name: str, which: str) -> Any:
-    def call(
+def _reduction(row: Operation) -> Any:
+    """The call of a reduction: of an index, of an extreme with its index, or of a sum."""
+
+    def place(
+        self: AlongCalls, input: Any, axis: Any, tie_break_left: bool = True, keep_dims: bool = False
+    ) -> Any:
+        return self._along(row.name, self._handle("input", input), axis, keep_dims)
+
+    def extreme(
         self: AlongCalls,
         input: Any,
         axis: Any = None,
@@ -22,54 +29,36 @@ def _extreme(name: str, which: str) -> Any:
         keep_dims: bool = False,
     ) -> Any:
         handle = self._handle("input", input)
-        found = self._along(name, handle, axis, keep_dims)
-        return (found, self._along(f"arg{name}", handle, axis, keep_dims)) if return_indices else found
+        found = self._along(row.name, handle, axis, keep_dims)
+        return (found, self._along(row.index, handle, axis, keep_dims)) if return_indices else found
 
-    call.__name__ = name
-    call.__doc__ = f"{which} element along ``axis``, which goes, or of all; with its index if asked for."
-    return tl_call(call)
-
-
-def _place(name: str, which: str) -> Any:
-    def call(
-        self: AlongCalls, input: Any, axis: Any, tie_break_left: bool = True, keep_dims: bool = False
+    def total(
+        self: AlongCalls, input: Any, axis: Any = None, keep_dims: bool = False, dtype: Any = None
     ) -> Any:
-        return self._along(name, self._handle("input", input), axis, keep_dims)
+        handle = self._handle("input", input)
+        return self._along(row.name, handle if dtype is None else self.cast(handle, dtype), axis, keep_dims)
 
-    call.__name__ = name
-    call.__doc__ = f"Index of the {which} element along ``axis``, which goes: the first of equals."
-    return tl_call(call)
+    call = place if row.result == "index" else extreme if row.index else total
+    return made_call(call, row.name, f"{row.meaning.partition('.')[0]}. The axis goes.")
+
+
+def _running(row: Operation) -> Any:
+    """The call of a running sum or product."""
+
+    def call(self: AlongCalls, input: Any, axis: int = 0, reverse: bool = False, dtype: Any = None) -> Any:
+        handle = self._handle("input", input)
+        handle = handle if dtype is None else self.cast(handle, dtype)
+        if not reverse:
+            return self._along(row.name, handle, axis)
+        place = arguments.axis("axis", axis, handle.ndim)
+        back = tuple(slice(None, None, -1) if n == place else slice(None) for n in range(handle.ndim))
+        return Language.slice(self, self._along(row.name, Language.slice(self, handle, back), axis), back)
+
+    return made_call(call, row.name, row.meaning)
 
 
 class AlongCalls(BlockCalls):
-    """sum, max, min, argmax, argmin, cumsum, cumprod, flip, softmax."""
-
-    @tl_call
-    def sum(self, input: Any, axis: Any = None, keep_dims: bool = False, dtype: Any = None) -> Any:
-        """Sum along ``axis``, which goes, or of all elements."""
-        handle = self._handle("input", input)
-        return self._along("sum", handle if dtype is None else self.cast(handle, dtype), axis, keep_dims)
-
-    max, min = _extreme("max", "Largest"), _extreme("min", "Smallest")
-    argmax, argmin = _place("argmax", "largest"), _place("argmin", "smallest")
-
-    @tl_call
-    def cumsum(self, input: Any, axis: int = 0, reverse: bool = False, dtype: Any = None) -> Any:
-        """Running sum along ``axis``."""
-        handle = self._handle("input", input)
-        return self._running("cumsum", handle if dtype is None else self.cast(handle, dtype), axis, reverse)
-
-    @tl_call
-    def cumprod(self, input: Any, axis: int = 0, reverse: bool = False) -> Any:
-        """Running product along ``axis``."""
-        return self._running("cumprod", self._handle("input", input), axis, reverse)
-
-    def _running(self, name: str, handle: TensorHandle, axis: int, reverse: bool) -> Any:
-        if not reverse:
-            return self._along(name, handle, axis)
-        place = arguments.axis("axis", axis, handle.ndim)
-        back = tuple(slice(None, None, -1) if n == place else slice(None) for n in range(handle.ndim))
-        return Language.slice(self, self._along(name, Language.slice(self, handle, back), axis), back)
+    """flip, softmax; the reductions and running sums of the table."""
 
     @tl_call
     def flip(self, x: Any, dim: Any = None) -> Any:
@@ -81,3 +70,10 @@ class AlongCalls(BlockCalls):
     def softmax(self, x: Any, dim: Any = None, keep_dims: bool = False, ieee_rounding: bool = False) -> Any:
         """Softmax along ``dim``, the first axis by default."""
         return self._along("softmax", self._handle("x", x), 0 if dim is None else dim)
+
+
+for _row in OPERATIONS.values():
+    if _row.kind == "reduce":
+        setattr(AlongCalls, _row.name, _reduction(_row))
+    elif _row.running:
+        setattr(AlongCalls, _row.name, _running(_row))

@@ -3,7 +3,7 @@
 # mypy: disable-error-code="override"
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -13,8 +13,9 @@ from kernbench.engine.program.operations import Op
 from kernbench.language import arguments
 from kernbench.language.arguments import BadArgumentError
 from kernbench.language.handles import TensorHandle
-from kernbench.language.issue import tl_call
+from kernbench.language.issue import made_call, tl_call
 from kernbench.language.tl import Language
+from kernbench.operations import OPERATIONS, Operation
 from kernbench.support import dtypes
 from kernbench.support.dtypes import DTYPES
 from kernbench.triton.atomics import AtomicCalls
@@ -23,6 +24,15 @@ from kernbench.triton.values import INTEGERS, Float, Int, KnownBlock, PointerTo,
 from kernbench.values.semantics import means
 
 Array = np.ndarray[Any, Any]
+
+
+def _larger(row: Operation) -> Any:
+    def call(self: BlockCalls, x: Any, y: Any, propagate_nan: object = None) -> Any:
+        if data_of(x) is None or data_of(y) is None:
+            return self._elementwise(row.nan if propagate_nan else row.name, ("x", "y"), (x, y))
+        return combined(row.function, x, y, self)
+
+    return made_call(call, row.name, row.meaning)
 
 
 class BlockCalls(AtomicCalls):
@@ -161,37 +171,13 @@ class BlockCalls(AtomicCalls):
             raise BadArgumentError("x", f"{x!r} and {y!r} are of two tensors; load both and pick")
         return Ptr(x.base, np.where(keep, x.at, y.at), self)
 
-    @tl_call
-    def maximum(self, x: Any, y: Any, propagate_nan: object = None) -> Any:
-        """The larger of x and y; where one is NaN, the other."""
-        return self._larger("maximum", np.maximum, x, y)
-
-    @tl_call
-    def minimum(self, x: Any, y: Any, propagate_nan: object = None) -> Any:
-        """The smaller of x and y; where one is NaN, the other."""
-        return self._larger("minimum", np.minimum, x, y)
-
-    def _larger(self, name: str, how: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
-        if data_of(x) is None or data_of(y) is None:
-            return self._elementwise(name, ("x", "y"), (x, y))
-        return combined(how, x, y, self)
+    maximum, minimum = _larger(OPERATIONS["maximum"]), _larger(OPERATIONS["minimum"])
 
     @tl_call
     def clamp(self, x: Any, min: Any, max: Any, propagate_nan: object = None) -> Any:
-        """``x`` limited to ``[min, max]``."""
-        return Language.clamp(self, self._handle("x", x), self._operand(min), self._operand(max))
-
-    @tl_call
-    def fdiv(self, x: Any, y: Any, ieee_rounding: bool = False) -> Any:
-        """``x / y``."""
-        return self.div(x, y)
-
-    div_rn = fdiv
-
-    @tl_call
-    def sqrt_rn(self, x: Any) -> Any:
-        """Square root."""
-        return self.sqrt(x)
+        """``x`` limited to ``[min, max]``; NaN becomes ``min``, unless ``propagate_nan``."""
+        given = (self._handle("x", x), self._operand(min), self._operand(max))
+        return self._elementwise("clamp_nan" if propagate_nan else "clamp", ("x", "min", "max"), given)
 
     @tl_call
     def logical_and(self, x: Any, y: Any) -> Any:

@@ -14,11 +14,12 @@ from kernbench.errors import KernelError
 from kernbench.language import arguments
 from kernbench.language.arguments import BadArgumentError, is_scalar
 from kernbench.language.handles import TensorHandle
-from kernbench.language.issue import call_of_two, tl_call
+from kernbench.language.issue import elementwise_call, tl_call
 from kernbench.language.pointer import Pointer, TensorArg
 from kernbench.language.products import accumulate
 from kernbench.language.thread import KernelGreenlet
 from kernbench.language.tl import Language
+from kernbench.operations import OPERATIONS
 from kernbench.support import dtypes
 from kernbench.support.hints import shown
 from kernbench.triton.pointers import BlockPtr, Ptr
@@ -42,9 +43,6 @@ def current(name: str) -> TritonLanguage:
 
 class TritonLanguage(ScaledCalls):
     """``tl`` of a kernel under ``@triton.jit``: Triton's meaning of what both languages have."""
-
-    floordiv = call_of_two("truncdiv", "``a // b``, cut towards zero as in C; `kernbench.tl` rounds down.")
-    mod = call_of_two("truncmod", "``a % b`` with the sign of a, as in C; in `kernbench.tl`, that of b.")
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
@@ -227,6 +225,16 @@ class TritonLanguage(ScaledCalls):
         if isinstance(base, Ptr):
             return base
         raise BadArgumentError("base", f"{shown(base)} is not a pointer: a tensor argument, or one moved on")
+
+
+for _row in OPERATIONS.values():
+    if _row.triton_operator:
+        setattr(
+            TritonLanguage, _row.triton_operator, elementwise_call(_row, _row.triton_operator, ("a", "b"))
+        )
+    if _row.kind == "elementwise":
+        for _name in (*_row.triton, *_row.libdevice):
+            setattr(TritonLanguage, _name, elementwise_call(_row, _name, ("x", "y", "z")[: _row.arity]))
 
 
 def called(name: str) -> Callable[..., Any]:

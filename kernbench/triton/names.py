@@ -4,30 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from kernbench.operations import OPERATIONS
 from kernbench.support.hints import did_you_mean
 
-MATH = (
-    "abs", "ceil", "cos", "div_rn", "erf", "exp", "exp2", "fdiv", "floor", "fma", "log", "log2", "rsqrt",
-    "sin", "sqrt", "sqrt_rn",
-)  # fmt: skip
+_ROWS = OPERATIONS.values()
+MATH = tuple(name for row in _ROWS if row.math for name in row.triton)
 """Also in ``tl.math``."""
 CALLS = (
-    *MATH, "add", "advance", "arange", "argmax", "argmin", "associative_scan", "atomic_add",
+    *(name for row in _ROWS for name in row.triton), "advance", "arange", "associative_scan", "atomic_add",
     "atomic_and", "atomic_cas", "atomic_max", "atomic_min", "atomic_or", "atomic_xchg", "atomic_xor",
-    "broadcast", "broadcast_to", "cast", "cat", "clamp", "cumprod", "cumsum", "device_assert",
+    "broadcast", "broadcast_to", "cast", "cat", "clamp", "device_assert",
     "device_print", "dot", "dot_scaled", "expand_dims", "flip", "full", "gather", "histogram", "interleave",
     "join", "load", "load_tensor_descriptor", "make_block_ptr", "make_tensor_descriptor", "map_elementwise",
-    "max", "maximum", "min", "minimum", "mul", "num_programs", "permute", "program_id", "range",
-    "ravel", "reduce", "reduce_or", "reshape", "sigmoid", "softmax", "sort", "split", "static_assert",
-    "static_range", "store", "store_tensor_descriptor", "sub", "sum", "topk", "trans", "view", "where",
-    "xor_sum", "zeros", "zeros_like",
+    "maximum", "minimum", "num_programs", "permute", "program_id", "range", "ravel", "reduce", "reduce_or",
+    "reshape", "sort", "split", "static_assert", "static_range", "store", "store_tensor_descriptor", "topk",
+    "trans", "view", "where", "xor_sum", "zeros", "zeros_like",
 )  # fmt: skip
+LIBDEVICE = (*MATH, *(name for row in _ROWS for name in row.libdevice))
+METHODS = frozenset(
+    (*(name for row in _ROWS if row.arity == 1 for name in row.triton),
+     "associative_scan", "atomic_add", "atomic_and", "atomic_cas", "atomic_max", "atomic_min", "atomic_or",
+     "atomic_xchg", "atomic_xor", "broadcast_to", "cast", "expand_dims", "flip", "gather", "histogram",
+     "logical_and", "logical_or", "permute", "ravel", "reduce", "reshape", "sort", "split", "store", "trans",
+     "view", "xor_sum")
+)  # fmt: skip
+"""Calls that are also methods of what a kernel calculates with."""
 HINTS = ("assume", "debug_barrier", "max_constancy", "max_contiguous", "multiple_of")
 """Without effect: there is no compiler, and a block runs in one thread."""
 
 _ENGINES = "the engines calculate with floats of 8, 16 and 32 bits, i8, u8 and i32; use "
 ELSEWHERE = {
-    "PropagateNan": "NaN is skipped; find it with tl.where(x != x, ...)",
     "bitonic_merge": "sort on the host",
     "block_type": "x.shape and x.dtype say what a block is",
     "condition": "write the loop with tl.range",

@@ -21,20 +21,12 @@ from kernbench.language.handles import TensorHandle
 from kernbench.language.tl import Language
 from kernbench.support import dtypes
 from kernbench.support.hints import no_attribute
+from kernbench.triton.names import METHODS
 from kernbench.triton.pointers import BlockPtr, Ptr
 from kernbench.triton.values import INT1, INTEGERS, Int, KnownBlock, dtype
 from kernbench.values.numeric import cast
 
 Array = np.ndarray[Any, Any]
-
-METHODS = frozenset(
-    ("abs", "argmax", "argmin", "associative_scan", "atomic_add", "atomic_and", "atomic_cas", "atomic_max",
-     "atomic_min", "atomic_or", "atomic_xchg", "atomic_xor", "broadcast_to", "cast", "ceil", "cos", "cumprod",
-     "cumsum", "erf", "exp", "exp2", "expand_dims", "flip", "floor", "gather", "histogram", "log", "log2",
-     "logical_and", "logical_or", "max", "min", "permute", "ravel", "reduce", "reshape", "rsqrt", "sigmoid",
-     "sin", "softmax", "sort", "split", "sqrt", "store", "sum", "trans", "view", "xor_sum")
-)  # fmt: skip
-"""Calls that are also methods of what a kernel calculates with."""
 
 
 def _typed(handle: TensorHandle) -> TensorHandle:

@@ -17,8 +17,8 @@ from kernbench.language.arguments import BadArgumentError
 from kernbench.language.handles import TensorHandle
 from kernbench.language.issue import tl_call
 from kernbench.language.tl import Language
+from kernbench.support.dtypes import widen
 from kernbench.triton.along import AlongCalls
-from kernbench.values.numeric import widen
 from kernbench.values.semantics import means
 
 Array = np.ndarray[Any, Any]

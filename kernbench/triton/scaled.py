@@ -12,9 +12,9 @@ from kernbench.engine.program.operations import Op
 from kernbench.language import arguments
 from kernbench.language.arguments import BadArgumentError
 from kernbench.language.handles import TensorHandle
+from kernbench.support.dtypes import widen
 from kernbench.support.hints import shown
 from kernbench.triton.rearranging import RearrangingCalls
-from kernbench.values.numeric import widen
 from kernbench.values.semantics import means
 
 Array = np.ndarray[Any, Any]

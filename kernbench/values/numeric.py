@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kernbench.support import dtypes
+from kernbench.support.dtypes import widen
 
 Array = np.ndarray[Any, Any]
 
@@ -54,12 +55,6 @@ def holds(dtype_name: str, value: float) -> bool:
         return True
     least, largest = target.limits
     return math.isfinite(value) and least <= value <= largest and value == int(value)
-
-
-def widen(array: Array) -> Array:
-    """``array`` as f32, C-ordered: the type that floating-point engines compute in."""
-    with np.errstate(all="ignore"):
-        return np.asarray(array, dtype=np.float32, order="C")
 
 
 def product(a: Array, b: Array) -> Array:

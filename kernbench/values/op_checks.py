@@ -8,16 +8,17 @@ floats, numbers that are not finite) is left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from kernbench.engine.program.operations import Op
 from kernbench.errors import VerificationError
+from kernbench.operations import OPERATIONS
 from kernbench.support import dtypes
 from kernbench.support.bounded import Bounded, stack
-from kernbench.values.math_ops import erf
+from kernbench.values.epilogues import find
 from kernbench.values.semantics import DEFAULT_TILE
 from kernbench.values.verification import describe, difference
 
@@ -63,7 +64,8 @@ def reference(op: Op, inputs: Sequence[Array]) -> Bounded | None:
         return None
     if op.kind in ("memory", "view", "queue"):
         return _move(op, inputs)
-    if floats and not dtypes.dtype(output.dtype).is_float and op.name not in _EXACT:
+    check = OPERATIONS[op.name].check if op.name in OPERATIONS else None
+    if floats and not dtypes.dtype(output.dtype).is_float and (check is None or check.kind != "exact"):
         return None
     if op.kind == "gemm":
         found = _product(op, inputs)
@@ -122,24 +124,18 @@ def _epilogue(
         value: Any = step.get("factor") if index is None else inputs[index]
         if "group" in step:
             value = value[k // step["group"]]
-        if name in ("bias", "residual"):
-            x = x + value
-        elif name == "scale":
-            x = x * value
-        elif name == "dequant":
-            x = (x - (step.get("zero_point") or 0.0)) * value
-        elif name in _ACTIVATIONS:
-            x = x.mapped(_ACTIVATIONS[name], np.abs(x.value))
-        elif name in _SMOOTH and value is None:
-            x = x.mapped(_SMOOTH[name], np.abs(x.value))
-        elif name in _ARITHMETIC:
-            x = _ARITHMETIC[name](x, Bounded(value))
-        else:
+        rule = find(name)
+        found = None if rule is None else rule.check(x, value, step.get("zero_point") or 0.0)
+        if found is None:
             return None
+        x = found
     return x
 
 
 def _math(name: str, op: Op, inputs: Sequence[Array]) -> Bounded | None:
+    row = OPERATIONS.get(name)
+    if row is None or row.check is None:
+        return None
     scalars: dict[int, Any] = op.params.get("scalars") or {}
     tensors = iter(inputs)
     count = len(inputs) + len(scalars)
@@ -149,90 +145,4 @@ def _math(name: str, op: Op, inputs: Sequence[Array]) -> Bounded | None:
     wide = [array if integers or array.dtype.kind in "iub" else array.astype(np.float32) for array in given]
     logical = op.output is not None and op.output.dtype == "i1" and all(a.dtype.kind == "b" for a in given)
     exact = [array.astype(bool if logical else np.int64 if integers else np.float64) for array in wide]
-    axis = op.params.get("axis")
-    if name in _EXACT:
-        return Bounded(_EXACT[name](*exact))
-    if name in ("max", "min", "argmax", "argmin"):
-        function: Any = getattr(np, name)
-        return Bounded(function(exact[0], axis=axis, keepdims=True))
-    if name in ("sum", "cumsum", "cumprod", "softmax"):
-        return _along(name, exact[0], axis, integers)
-    if integers:
-        return None
-    if name in _ARITHMETIC:
-        return _ARITHMETIC[name](Bounded(exact[0]), Bounded(exact[1]))
-    if name in _SMOOTH:
-        return Bounded(exact[0]).mapped(_SMOOTH[name], 1.0 if name in ("sin", "cos") else None)
-    if name == "fma":
-        return Bounded(exact[0] * exact[1] + exact[2])
-    return None
-
-
-def _along(name: str, x: Array, axis: int | None, integers: bool) -> Bounded | None:
-    if name == "sum" and integers:
-        return Bounded(x.sum(axis=axis, keepdims=True))
-    if integers:
-        return None
-    if name == "sum":
-        return Bounded(x.reshape(-1)).sum(0) if axis is None else Bounded(x).sum(axis, keepdims=True)
-    if axis is None:
-        return None
-    if name == "cumsum":
-        n, sizes = x.shape[axis], np.cumsum(np.abs(x), axis)
-        return Bounded(np.cumsum(x, axis), n * 2.0**-24 * sizes)
-    if name == "cumprod":
-        n, products = x.shape[axis], np.cumprod(x, axis)
-        return Bounded(products, n * 2.0**-23 * np.abs(products))
-    weights = (Bounded(x) - x.max(axis=axis, keepdims=True)).mapped(np.exp)
-    found: Bounded = weights / weights.sum(axis, keepdims=True)
-    return found
-
-
-_SMOOTH: dict[str, Callable[[Array], Array]] = {
-    "exp": np.exp,
-    "log": np.log,
-    "sqrt": np.sqrt,
-    "exp2": np.exp2,
-    "log2": np.log2,
-    "rsqrt": lambda x: 1 / np.sqrt(x),
-    "tanh": np.tanh,
-    "erf": erf,
-    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
-    "cos": np.cos,
-    "sin": np.sin,
-}
-_ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
-    "relu": lambda x: np.maximum(x, 0),
-    "gelu": lambda x: 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))),
-    "silu": lambda x: x / (1 + np.exp(-x)),
-}
-_ARITHMETIC: dict[str, Callable[[Bounded, Bounded], Bounded]] = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "div": lambda a, b: a / b,
-}
-_EXACT: dict[str, Callable[..., Any]] = {
-    "floor": np.floor,
-    "ceil": np.ceil,
-    "abs": np.abs,
-    "neg": np.negative,
-    "bitwise_and": np.bitwise_and,
-    "bitwise_or": np.bitwise_or,
-    "bitwise_xor": np.bitwise_xor,
-    "left_shift": np.left_shift,
-    "right_shift": np.right_shift,
-    "bitwise_not": np.invert,
-    "logical_not": lambda x: x == 0,
-    "equal": np.equal,
-    "not_equal": np.not_equal,
-    "less": np.less,
-    "less_equal": np.less_equal,
-    "greater": np.greater,
-    "greater_equal": np.greater_equal,
-    "maximum": np.maximum,
-    "minimum": np.minimum,
-    "where": lambda c, a, b: np.where(c != 0, a, b),
-    "clamp": lambda x, low, high: np.minimum(np.maximum(x, low), high),
-}
-"""Operations that round nothing but the type of their result."""
+    return row.check.of(exact, op.params.get("axis"), integers)

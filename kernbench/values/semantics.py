@@ -15,10 +15,11 @@ import numpy as np
 
 from kernbench.engine.program.operations import Op, Operand
 from kernbench.errors import UsageError
+from kernbench.operations import OPERATIONS, Operation
 from kernbench.support import dtypes
+from kernbench.support.dtypes import widen
 from kernbench.values import epilogues
-from kernbench.values.math_ops import MATH_OPS, MathOp
-from kernbench.values.numeric import cast, product, widen
+from kernbench.values.numeric import cast, product
 
 Array = np.ndarray[Any, Any]
 Rule = Callable[[Op, Sequence[Array]], Array]
@@ -80,7 +81,7 @@ def _rule(op: Op) -> Rule:
     rule = _RULES.get((op.kind, op.name))
     if rule is not None:
         return rule
-    if op.kind == "math" and op.name in MATH_OPS:
+    if op.kind == "math" and op.name in OPERATIONS:
         return _math
     raise UsageError(f"op {op.id} {op.kind}/{op.name} has no value: no such data operation")
 
@@ -142,25 +143,25 @@ def _composite_gemm(op: Op, inputs: Sequence[Array]) -> Array:
 
 
 def _math(op: Op, inputs: Sequence[Array]) -> Array:
-    return _evaluate(MATH_OPS[op.name], op, inputs)
+    return _evaluate(OPERATIONS[op.name], op, inputs)
 
 
 def _composite_math(op: Op, inputs: Sequence[Array]) -> Array:
     name = op.name.removeprefix("composite_")
-    if name not in MATH_OPS or MATH_OPS[name].kind != "elementwise":
+    if name not in OPERATIONS or OPERATIONS[name].kind not in ("elementwise", "cast"):
         raise UsageError(f"op {op.id} math/{op.name} has no value: {name!r} is not elementwise")
-    value = _evaluate(MATH_OPS[name], op, inputs[:1])
+    value = _evaluate(OPERATIONS[name], op, inputs[:1])
     steps = op.params.get("epilogue", ())
     value = epilogues.apply(steps, "output_tile", value, inputs)
     return epilogues.apply(steps, "kernel", value, inputs)
 
 
-def _evaluate(rule: MathOp, op: Op, inputs: Sequence[Array]) -> Array:
+def _evaluate(rule: Operation, op: Op, inputs: Sequence[Array]) -> Array:
     """Apply ``rule``: tensors in their order, scalars put back at the positions they were passed at."""
     scalars: dict[int, float | int] = op.params.get("scalars") or {}
     tensors = iter(inputs)
     given = [np.asarray(scalars[i] if i in scalars else next(tensors)) for i in range(rule.arity)]
-    if rule.name == "where":
+    if rule.chooses:
         # Only whether it is zero counts; its type must not turn large integers into f32.
         given[0] = given[0] != 0
     floating = (
@@ -171,7 +172,7 @@ def _evaluate(rule: MathOp, op: Op, inputs: Sequence[Array]) -> Array:
     logical = _output(op).dtype == "i1" and all(array.dtype.kind == "b" for array in given)
     compute_type = np.dtype(np.float32 if floating else np.bool_ if logical else np.int64)
     arguments = [np.asarray(array, dtype=compute_type, order="C") for array in given]
-    if rule.kind == "elementwise":
+    if rule.kind in ("elementwise", "cast"):
         return np.asarray(rule.function(*arguments))
     axis = op.params["axis"]
     return np.asarray(rule.function(arguments[0], None if axis is None else int(axis)))

@@ -16,8 +16,7 @@ from kernbench.errors import ConfigError, LaunchError
 from kernbench.hardware.topology import parse
 from kernbench.hardware.topology.pe_spec import OFF
 from kernbench.host import DPPolicy
-from kernbench.support.math_names import REDUCTIONS
-from kernbench.values.math_ops import MATH_OPS
+from kernbench.operations import REDUCTIONS
 from tests.exact.test_pe_pipeline import HALF, PORT_GBS, TILE_NS, Bench
 from tests.examples import examples
 
@@ -159,10 +158,6 @@ def test_reductions_stay_within_rows_or_go_across(shape: Any, axis: Any, way: st
     assert Bench(**REGISTERS, pe__pe_math=alone).run(kernel)[0] == near(latency + elements / rate)
     other = {"reduce": {key: pair for key, pair in math["reduce"].items() if key != way}}
     assert Bench(**REGISTERS, pe__pe_math=other).run(kernel)[0] == near(-(-elements // 128))
-
-
-def test_every_reduction_is_known_as_one() -> None:
-    assert set(REDUCTIONS) == {name for name, op in MATH_OPS.items() if op.kind == "reduce"}
 
 
 def test_the_path_goes_back_over_what_held_the_slot_and_not_over_its_latency() -> None:

@@ -30,7 +30,7 @@ def test_a_whole_run_needs_none_of_the_optional_libraries() -> None:
         "run.query('busiest-links'); run.graph\n"
         "run.query('centrality', measure='pagerank'); run.query('cone', transaction=3)\n"
         "run.query('single-points', src='sip0', dst='sip0.cube0')\n"
-        "from kernbench.values.math_ops import erf; import numpy; erf(numpy.ones(2, 'f4'))\n"
+        "from kernbench.operations.of_one import erf; import numpy; erf(numpy.ones(2, 'f4'))\n"
         "from tests.commands import commands; [one.get_help() for one in commands()]\n"
         "import kernbench.pytest_plugin\n"
     )

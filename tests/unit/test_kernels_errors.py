@@ -133,7 +133,7 @@ COMPOSITES = [
     ({"epilogue": "relu"}, "epilogue", "list of dicts"),
     ({"epilogue": ["relu"]}, "epilogue[0]", "must be a dict"),
     ({"epilogue": [{}]}, "epilogue[0].op", "use one of bias, relu"),
-    ({"epilogue": [{"op": "relu"}, {"op": "tan"}]}, "epilogue[1].op", "did you mean 'tanh'?"),
+    ({"epilogue": [{"op": "relu"}, {"op": "tahnh"}]}, "epilogue[1].op", "did you mean 'tanh'?"),
     ({"epilogue": [{"op": "clamp"}]}, "epilogue[0].op", "use maximum and minimum"),
     ({"epilogue": [{"op": "where"}]}, "epilogue[0].op", "three arguments"),
     ({"epilogue": [{"op": "cast"}]}, "epilogue[0].op", "not known"),

@@ -10,8 +10,8 @@ import pytest
 import kernbench as kb
 from kernbench.api.running import RunVerificationError
 from kernbench.host import DPPolicy
+from kernbench.operations import OPERATIONS
 from kernbench.values import semantics
-from kernbench.values.math_ops import MATH_OPS
 
 X = np.linspace(-3, 3, 64, dtype=np.float32).reshape(8, 8)
 
@@ -57,7 +57,7 @@ def test_the_first_operation_that_is_off_is_named(monkeypatch):
         y.flat[9] += 1e-4
         return y
 
-    monkeypatch.setitem(MATH_OPS, "tanh", replace(MATH_OPS["tanh"], function=wrong))
+    monkeypatch.setitem(OPERATIONS, "tanh", replace(OPERATIONS["tanh"], function=wrong))
     line = chain.__code__.co_firstlineno + 2
     said = rf"math/tanh .* on sip0\.cube0\.pe0.*, test_replay_op_checks\.py:{line} is off first at index \(1,"
     with pytest.raises(RunVerificationError, match=said) as caught:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from kernbench.engine.program.operations import Op, Operand
-from kernbench.values.epilogues import BY_NAME, EPILOGUES
+from kernbench.operations import EPILOGUES
+from kernbench.values.epilogues import BY_NAME
 from kernbench.values.semantics import DEFAULT_TILE, compute
 
 F32 = np.float32
@@ -83,6 +84,10 @@ UNARY = {
     "rsqrt": lambda x: 1 / np.sqrt(x), "tanh": np.tanh, "erf": np.vectorize(math.erf),
     "floor": np.floor, "ceil": np.ceil, "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "cos": np.cos,
     "sin": np.sin, "abs": np.abs, "neg": np.negative, "logical_not": np.logical_not,
+    "expm1": np.expm1, "log1p": np.log1p, "sinh": np.sinh, "cosh": np.cosh, "tan": np.tan,
+    "asin": lambda x: x * math.nan, "acos": lambda x: x * math.nan, "atan": np.arctan,
+    "trunc": np.trunc, "rint": np.rint,
+    "round": lambda x: np.floor(x + 0.5), "isnan": np.isnan, "isinf": np.isinf,
 }  # fmt: skip
 
 

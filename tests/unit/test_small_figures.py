@@ -34,8 +34,8 @@ from kernbench.draw.svg import _n as coordinate
 from kernbench.engine.program.tile_plans import Matrix, PlannedEpilogue
 from kernbench.errors import UsageError
 from kernbench.language.promotion import math_result
+from kernbench.operations import OPERATIONS
 from kernbench.tui.models.entity_pages import transaction_page
-from kernbench.values.math_ops import MATH_OPS
 from tests.unit.test_source_shown import BENCH
 
 
@@ -221,9 +221,9 @@ def test_a_machine_is_known_by_every_link_however_it_is_cut_up(monkeypatch: pyte
 
 
 def test_functions_of_floats_alone_make_floats_of_integers() -> None:
-    assert math_result(MATH_OPS["exp"], ["i32"]) == "f32"
-    assert math_result(MATH_OPS["exp"], ["f16"]) == "f16"
-    assert math_result(MATH_OPS["add"], ["i32", "i32"]) == "i32"
+    assert math_result(OPERATIONS["exp"], ["i32"]) == "f32"
+    assert math_result(OPERATIONS["exp"], ["f16"]) == "f16"
+    assert math_result(OPERATIONS["add"], ["i32", "i32"]) == "i32"
 
 
 def test_scales_of_a_group_are_loaded_once_for_its_rows_of_k() -> None:

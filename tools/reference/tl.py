@@ -15,7 +15,8 @@ from pathlib import Path
 
 from kernbench.language.tl import Language, public_names
 from kernbench.language.triton_names import ELSEWHERE
-from kernbench.values.epilogues import BY_NAME, EPILOGUES, SCOPES
+from kernbench.operations import EPILOGUES, OPERATIONS
+from kernbench.values.epilogues import BY_NAME, SCOPES
 
 _HEAD = """# The language of kernels: `tl`
 
@@ -109,6 +110,7 @@ _STUB = '''\
 
 from typing import Any, TypeAlias
 
+from kernbench.language.handles import TensorHandle
 from kernbench.language.tl import Language
 
 _language: Language
@@ -119,13 +121,18 @@ constexpr: TypeAlias = Any
 
 def stub() -> str:
     """The stub of :mod:`kernbench.tl`, whose functions are made when it is imported."""
-    lines = []
+    lines, calls = [], []
     for name in public_names():
-        if inspect.isroutine(getattr(Language, name)):
+        value = getattr(Language, name)
+        if name in OPERATIONS and OPERATIONS[name].kind not in ("cast", "move"):
+            signature = inspect.signature(value)
+            shown = signature.replace(parameters=list(signature.parameters.values())[1:])
+            calls.append(f"def {name}{str(shown).replace(chr(39), '')}: ...")
+        elif inspect.isroutine(value):
             lines.append(f"{name} = _language.{name}")
         elif isinstance(getattr(Language, name), str):
             lines.append(f"{name}: str")
-    return _STUB + "\n".join(lines) + "\n"
+    return _STUB + "\n".join([*lines, "", *calls]) + "\n"
 
 
 if __name__ == "__main__":

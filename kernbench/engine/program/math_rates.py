@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kernbench.hardware.topology.fields import numbers
-from kernbench.support.math_names import ANY
+from kernbench.operations import ANY
 from kernbench.support.pgraph import Properties
 
 Rate = tuple[float, float]

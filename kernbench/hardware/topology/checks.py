@@ -23,8 +23,8 @@ from kernbench.hardware.topology.spec import (
     IoChiplet,
     TopologySpec,
 )
+from kernbench.operations import ANY, REDUCTIONS
 from kernbench.support.hints import did_you_mean
-from kernbench.support.math_names import ANY, REDUCTIONS
 
 IOS: Path = ("sip", "io_chiplets")
 

@@ -15,8 +15,8 @@ from kernbench.hardware.topology.pe_spec import PeGemm, PeMath
 from kernbench.hardware.topology.problems import from_pydantic
 from kernbench.hardware.topology.shapes.model import plain_section
 from kernbench.hardware.topology.spec import TopologySpec
+from kernbench.operations import ANY
 from kernbench.support.hints import did_you_mean, shown
-from kernbench.support.math_names import ANY
 from kernbench.support.pgraph import Properties
 from kernbench.support.sizes import read_size
 

@@ -7,9 +7,9 @@ from typing import Annotated, Literal, NamedTuple, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from kernbench.hardware.topology.fields import Gbs, MemoryPart, Part, PowerOfTwo, Section, Size, section
+from kernbench.operations import ANY, NAMES
 from kernbench.support.dtypes import DTYPES
 from kernbench.support.hints import did_you_mean
-from kernbench.support.math_names import ANY, EPILOGUE_NAMES, MATH_NAMES
 
 MAX_TCM_BYTES = 2 << 20
 """Budget of PE_TCM in a physical address."""
@@ -251,10 +251,9 @@ def _passes(value: object) -> object:
     """The table of passes: what a file gives, over :data:`USUAL_PASSES`."""
     if not isinstance(value, dict):
         raise ValueError(f"is {value!r}, expected a mapping of operations to passes")
-    known = (*MATH_NAMES, *EPILOGUE_NAMES)
     for name, passes in value.items():
-        if name not in known:
-            raise ValueError(f"names the operation {name!r}, {did_you_mean(str(name), known)}")
+        if name not in NAMES:
+            raise ValueError(f"names the operation {name!r}, {did_you_mean(str(name), NAMES)}")
         if type(passes) is not int or not 1 <= passes <= 1000:
             raise ValueError(f"has {name!r} set to {passes!r}, expected an integer from 1 to 1000")
     return {**USUAL_PASSES, **value}
@@ -273,7 +272,7 @@ def _cycles(value: object) -> object:
     """The table of cycles."""
     if not isinstance(value, dict):
         raise ValueError(f"is {value!r}, expected a mapping of operations to [latency, elements a cycle]")
-    known = (ANY, *MATH_NAMES, *EPILOGUE_NAMES)
+    known = (ANY, *NAMES)
     for name in value:
         if name not in known:
             raise ValueError(f"names the operation {name!r}, {did_you_mean(str(name), known)}")

@@ -100,7 +100,8 @@ def quotient(tl: Any, value: TensorHandle, divisor: int) -> TensorHandle:
     if divisor == 1:
         return value
     if dtypes.dtype(value.dtype).is_float:
-        return value / divisor
+        mean: TensorHandle = value / divisor
+        return mean
     whole: TensorHandle = tl.abs(value) // divisor
     negated: TensorHandle = tl.where(tl.less(value, 0), -whole, whole)
     return negated

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import enum
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
@@ -29,6 +30,13 @@ TRITON_MAX_TENSOR_NUMEL = 1 << 20
 
 globals().update({name: called(name) for name in CALLS})
 globals().update(BY_NAME)
+
+
+class PropagateNan(enum.IntEnum):
+    """Of ``maximum``, ``minimum`` and ``clamp``: what is given for a number and NaN."""
+
+    NONE = 0
+    ALL = 0xFFFF
 
 
 class _Names(SimpleNamespace):
