@@ -48,6 +48,17 @@ class _WithExamples(click.Command):
 class Command(_WithExamples):
     """A command that does something."""
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As Click does, but ``--json``, as other tools have it, leads to ``--format json``."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            wanted = error.option_name.removeprefix("--")
+            for option in self.params:
+                if isinstance(option.type, click.Choice) and wanted in option.type.choices:
+                    error.possibilities = [f"{option.opts[0]} {wanted}"]
+            raise
+
 
 class LazyGroup(_WithExamples, click.Group):
     """A command that only holds others, which are imported when needed."""

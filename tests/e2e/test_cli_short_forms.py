@@ -81,3 +81,10 @@ def test_a_wrong_command_names_the_right_one(
     folder: Path, capsys: pytest.CaptureFixture[str], words: list[str], message: str
 ) -> None:
     assert message in said(capsys, *words, status=2)
+
+
+@pytest.mark.parametrize(("words", "meant"), [("runs list --json", "json"), ("query --csv", "csv")])
+def test_formats_as_other_tools_ask_for_them(
+    capsys: pytest.CaptureFixture[str], words: str, meant: str
+) -> None:
+    assert f"'--format {meant}'" in said(capsys, *words.split(), status=2)

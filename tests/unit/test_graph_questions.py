@@ -82,8 +82,10 @@ def test_finding_by_name() -> None:
     library = load_library(QUERIES)
     assert list(library) == sorted(library)
     assert find_question(library, "routing/path") is find_question(library, "path")
-    with pytest.raises(QueryError, match=f"no question 'nothing'; available: {next(iter(library))}, "):
+    with pytest.raises(QueryError, match=f"no question 'nothing'; .*--list.* {len(library)}, of .*routing"):
         find_question(library, "nothing")
+    with pytest.raises(QueryError, match="with --cypher"):
+        find_question(library, "MATCH (r:Run) RETURN r")
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def load_question(path: Path, root: Path, parts: Mapping[str, str], *, proved: b
 def find_question(library: Mapping[str, Question], name: str) -> Question:
     """The question of that name, or of that last part when only one has it.
 
-    ``QueryError`` names the closest ones, or all when none is close.
+    ``QueryError`` names the closest ones, or the topics when none is close.
     """
     matches = [key for key in library if key == name] or [key for key in library if key.endswith(f"/{name}")]
     if len(matches) == 1:
@@ -108,7 +108,14 @@ def find_question(library: Mapping[str, Question], name: str) -> Question:
     close = matches or _close(library, name)
     if close:
         raise QueryError(f"no question '{name}'; did you mean {' or '.join(close)}?")
-    raise QueryError(f"no question '{name}'; available: {', '.join(library)}")
+    if any(sign in name for sign in " (\n"):
+        raise QueryError(
+            f"no question '{name}'; ask a Cypher text of your own with --cypher, in Python with cypher()"
+        )
+    topics = sorted({key.partition("/")[0] for key in library})
+    raise QueryError(
+        f"no question '{name}'; 'kernbench query --list' shows all {len(library)}, of {', '.join(topics)}"
+    )
 
 
 def _close(names: Iterable[str], name: str) -> list[str]:
