@@ -1,23 +1,36 @@
-"""Tells results how they are shown (:data:`kernbench.api.notebook_contents.SHOWN`), when
-``kernbench`` is imported.
+"""Tells results how they are shown (:data:`kernbench.api.shown.SHOWN`), when ``kernbench`` is imported.
 
-Imports stand inside functions for start-up time: screens are imported when something is shown.
+Screens are imported when something is shown, for the sake of start-up time.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from kernbench.api.notebook_contents import SHOWN
+from kernbench.api.shown import SHOWN
 
 if TYPE_CHECKING:
     from kernbench.draw.content import Content
 
+_FUNCTIONS = {
+    "run": "overview:of_run",
+    "energy": "energy:of_use",
+    "what-if": "what_if:content",
+    **{key: f"{key}:content" for key in ("advice", "advising", "comparison", "diagnosis", "sweep", "tuning")},
+}
+"""The function that shows it, in a module of :mod:`kernbench.api.contents`."""
 
-def _run(*given: Any) -> Content:
-    from kernbench.api.contents.overview import of_run
 
-    return of_run(*given)
+def _later(function: str) -> Callable[..., Content]:
+    module, _, name = function.partition(":")
+
+    def content(*given: Any) -> Content:
+        found: Content = getattr(import_module(f"kernbench.api.contents.{module}"), name)(*given)
+        return found
+
+    return content
 
 
 def _tab(*given: Any) -> Content:
@@ -26,16 +39,4 @@ def _tab(*given: Any) -> Content:
     return tab(*given)
 
 
-def _advice(found: Any) -> Content:
-    from kernbench.api.contents.advice import content
-
-    return content(found)
-
-
-def _energy(found: Any) -> Content:
-    from kernbench.api.contents.energy import content
-
-    return content([found])
-
-
-SHOWN.update(run=_run, tab=_tab, advice=_advice, energy=_energy)
+SHOWN.update({key: _later(function) for key, function in _FUNCTIONS.items()}, tab=_tab)

@@ -14,8 +14,8 @@ from typing import Any
 
 from kernbench.api import asking
 from kernbench.api.names import Folders
-from kernbench.api.notebook_contents import SHOWN
 from kernbench.api.run_trace import RunTrace
+from kernbench.api.shown import Shows
 from kernbench.draw.cells import number
 from kernbench.support.bounds import check_number
 from kernbench.support.pgraph import QueryError, Question
@@ -28,8 +28,10 @@ COVERED = 0.5
 """Share of the window's time that rules speak of below which it is said what they leave."""
 
 
-class Advice(list[dict[str, Any]]):
+class Advice(Shows, list[dict[str, Any]]):
     """Pieces of advice; a notebook shows them as a table."""
+
+    shown_as = "advice"
 
     uncovered: dict[str, Any] | None = None
     """What rules leave, where that is most of the critical path: ``share`` is of it, at least, what no rule
@@ -45,9 +47,6 @@ class Advice(list[dict[str, Any]]):
         return (
             f"{left['share']:.0%} of the critical path is covered by no rule; its longest part is {longest}"
         )
-
-    def _repr_html_(self) -> str:
-        return SHOWN["advice"](self).html()
 
 
 def advice_on(

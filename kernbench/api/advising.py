@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from kernbench.api.advice import LEAST, advice_on
 from kernbench.api.energy_use import EnergyUse, Figures, energy_by
 from kernbench.api.names import Folders
 from kernbench.api.open_runs import open_run
 from kernbench.api.result import Run
+from kernbench.api.shown import Found
 from kernbench.api.stores import Store, borrowed
 
 
@@ -24,6 +24,12 @@ def named_run(run: str | Run, store: Store = None) -> Iterator[Run]:
         yield open_run(run, kept_in)
 
 
+class Advised(Found):
+    """Advice on a run that is named: see :func:`advise`."""
+
+    shown_as = "advising"
+
+
 def advise(
     run: str | Run = "last",
     store: Store = None,
@@ -31,7 +37,7 @@ def advise(
     launch: int | str = "all",
     least: float = LEAST,
     queries: Folders = (),
-) -> dict[str, Any]:
+) -> Advised:
     """What to do next about a run: the rules that found something, the largest saving first.
 
     Args:
@@ -53,7 +59,8 @@ def advise(
     """
     with named_run(run, store) as kept:
         found, window = advice_on(kept, launch, least, queries), kept.window(launch)
-        return {**kept.window_facts(window), "ns": window.ns, "advice": found, "uncovered": found.uncovered}
+        facts = {**kept.window_facts(window), "ns": window.ns}
+        return Advised(**facts, advice=found, uncovered=found.uncovered)
 
 
 def energy(

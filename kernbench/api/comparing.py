@@ -11,6 +11,7 @@ from kernbench.analysis.windows.chosen_window import Chosen, ChosenWindow
 from kernbench.analysis.windows.estimate_bounds import repeated
 from kernbench.api.open_runs import open_run
 from kernbench.api.result import Run
+from kernbench.api.shown import Found
 from kernbench.api.stores import Store, borrowed
 from kernbench.errors import UsageError
 from kernbench.support.bounds import check_number
@@ -19,6 +20,12 @@ _IDENTITY = ("run_id", "bench", "topology", "params", "version", "status", "star
 _COMPARED = ("busy_ns_before", "busy_ns_after", "wait_ns_before", "wait_ns_after")
 _CLOSE_NS = 1e-6
 """A difference of less is rounding."""
+
+
+class Comparison(Found):
+    """Two runs side by side: see :func:`compare`."""
+
+    shown_as = "comparison"
 
 
 def compare(
@@ -32,7 +39,7 @@ def compare(
     from_ns: float | None = None,
     to_ns: float | None = None,
     any_bench: bool = False,
-) -> dict[str, Any]:
+) -> Comparison:
     """Compare two runs, ``before`` and ``after``: their configurations first, then their times.
 
     ``threshold`` is the share of the time before by which something may grow without being ``slower``.
@@ -88,18 +95,20 @@ def compare(
             name = f"launch {number} ({b['kernel']})"
             change = _change(name, float(a["latency_ns"]), float(b["latency_ns"]), threshold)
             figures.append({**change, "launch": number})
-        return {
-            "before": _identity(old),
-            "after": _identity(new),
-            "same_config": old.info["config_hash"] == new.info["config_hash"],
-            "configured": differences(old.properties, new.properties, opened),
-            "window": new.window(window).name,
-            "figures": figures,
-            "causes": _causes(old, new, window),
-            "resources": _resources(old, new, window)[:top],
-            "threshold": threshold,
-            "slower": any(figure["slower"] for figure in figures),
-        }
+        return Comparison(
+            {
+                "before": _identity(old),
+                "after": _identity(new),
+                "same_config": old.info["config_hash"] == new.info["config_hash"],
+                "configured": differences(old.properties, new.properties, opened),
+                "window": new.window(window).name,
+                "figures": figures,
+                "causes": _causes(old, new, window),
+                "resources": _resources(old, new, window)[:top],
+                "threshold": threshold,
+                "slower": any(figure["slower"] for figure in figures),
+            }
+        )
 
 
 def _identity(run: Run) -> dict[str, Any]:

@@ -7,8 +7,9 @@ import platform
 from collections.abc import Callable
 from importlib import metadata
 from importlib.util import find_spec
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
+from kernbench.api.shown import Found
 from kernbench.api.stores import check_can_be_written, default_store, folder_of, open_store
 from kernbench.support.data_files import data_dir, shipped_topologies
 from kernbench.support.pgraph import install
@@ -29,7 +30,13 @@ class _Database(Protocol):
     def schema_version(self) -> int | None: ...
 
 
-def doctor(store: str | None = None) -> dict[str, Any]:
+class Diagnosis(Found):
+    """What is installed and works: see :func:`doctor`."""
+
+    shown_as = "diagnosis"
+
+
+def doctor(store: str | None = None) -> Diagnosis:
     """Check the installation and the store at ``store`` (None: the default one).
 
     Gives ``ok`` and ``checks``, each with ``check``, ``state`` (``ok``, ``missing`` when nothing needs it,
@@ -49,7 +56,7 @@ def doctor(store: str | None = None) -> dict[str, Any]:
         _attempt("benches", _benches),
         _attempt("store", lambda: _store(default_store() if store is None else store)),
     ]
-    return {"ok": all(check["state"] != "failed" for check in checks), "checks": checks}
+    return Diagnosis(ok=all(check["state"] != "failed" for check in checks), checks=checks)
 
 
 def _row(check: str, state: str, detail: str) -> dict[str, str]:

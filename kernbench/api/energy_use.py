@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kernbench.api.notebook_contents import SHOWN
 from kernbench.api.run_trace import RunTrace
+from kernbench.api.shown import Found
 from kernbench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,11 +19,10 @@ Figures = Mapping[str, object]
 """Figures by dotted key, such as ``{"hbm_ctrl.pj_per_byte_read": 28.0}``."""
 
 
-class EnergyUse(dict[str, Any]):
+class EnergyUse(Found):
     """Where the energy of a run went; a notebook shows it as a table."""
 
-    def _repr_html_(self) -> str:
-        return SHOWN["energy"](self).html()
+    shown_as = "energy"
 
 
 def energy_by(

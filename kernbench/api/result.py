@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Self
 from kernbench.analysis.windows.chosen_window import Chosen, ChosenWindow
 from kernbench.api.advice import LEAST, Advice, advice_on
 from kernbench.api.energy_use import EnergyUse, energy_by
-from kernbench.api.notebook_contents import SHOWN
 from kernbench.api.run_trace import RunTrace
+from kernbench.api.shown import SHOWN
 from kernbench.api.stores import as_store, folder_of
 from kernbench.api.summary import busiest, busiest_by_class, most_waited_for
 from kernbench.support.pgraph import GraphStore, RunRecord, TopologyRecord

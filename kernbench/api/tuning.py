@@ -8,6 +8,7 @@ from math import fsum
 from typing import TYPE_CHECKING, Any
 
 from kernbench.api.running import Program, RunVerificationError, program_of, run_program
+from kernbench.api.shown import Shows
 from kernbench.api.stores import Store, borrowed
 from kernbench.api.topologies import Components, Topology, kept_machine
 from kernbench.engine.run_options import RunOptions, ShareProgress
@@ -58,11 +59,15 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Tuning:
+class Tuning(Shows):
     """The points that were measured, in order, with the best one of each kernel and key marked."""
 
     bench: str
     points: tuple[Point, ...]
+    goal: str = "latency"
+    """What is least at the best."""
+
+    shown_as = "tuning"
 
     @property
     def best(self) -> list[Point]:
@@ -223,7 +228,7 @@ class Tuner:
                 first = None
             self._mark(name)
             self._tuned.add(name)
-        return Tuning(self.program.name, tuple(self.points))
+        return Tuning(self.program.name, tuple(self.points), self.goal)
 
     def _run(self, settings: Mapping[str, Any]) -> Measured:
         from kernbench.language import Choices

@@ -14,6 +14,7 @@ from kernbench.api.open_runs import open_run
 from kernbench.api.rerun import rerun as rerun_kept
 from kernbench.api.result import Run
 from kernbench.api.running import RunVerificationError
+from kernbench.api.shown import Found
 from kernbench.api.stores import Store, borrowed
 from kernbench.api.topologies import described_machine
 from kernbench.engine.run_options import Progress
@@ -35,6 +36,12 @@ Speed = float | str
 """Times as fast, or ``"free"``."""
 
 
+class WhatIf(Found):
+    """A faster machine, or candidates for one: see :func:`what_if` and :func:`what_if_candidates`."""
+
+    shown_as = "what-if"
+
+
 def what_if(
     run: str | None = None,
     changes: Mapping[str, Speed] | None = None,
@@ -46,7 +53,7 @@ def what_if(
     topo: Mapping[str, object] | None = None,
     code: Sequence[str] = (),
     progress: Progress | None = None,
-) -> dict[str, Any]:
+) -> WhatIf:
     """Estimate the time of the kept run ``run`` with ``changes``, then measure it in a real run.
 
     Args:
@@ -127,27 +134,29 @@ def what_if(
             }
     before_ns = before.ns
     after = measured["ns"] if measured else estimate.ns if estimate else before_ns
-    return {
-        **kept.window_facts(kept.window(launch)),
-        "problem": kept.problem,
-        "changes": [
-            *(
-                {"where": where, "speed": speed, "of_links": of_links(original, where)}
-                for where, speed in wanted.items()
-            ),
-            *({"key": key, "value": str(value)} for key, value in (topo or {}).items()),
-        ],
-        "before": {
-            "ns": before_ns,
-            "by_cause": before.by_cause(),
-            "energy_pj": before_pj,
-        },
-        "estimate": None if estimate is None else {"ns": estimate.ns, "by_cause": estimate.by_cause},
-        "measured": measured,
-        "saved_ns": before_ns - after,
-        "difference_ns": estimate.ns - after if estimate and measured else None,
-        "slower_although_better": slower,
-    }
+    return WhatIf(
+        {
+            **kept.window_facts(kept.window(launch)),
+            "problem": kept.problem,
+            "changes": [
+                *(
+                    {"where": where, "speed": speed, "of_links": of_links(original, where)}
+                    for where, speed in wanted.items()
+                ),
+                *({"key": key, "value": str(value)} for key, value in (topo or {}).items()),
+            ],
+            "before": {
+                "ns": before_ns,
+                "by_cause": before.by_cause(),
+                "energy_pj": before_pj,
+            },
+            "estimate": None if estimate is None else {"ns": estimate.ns, "by_cause": estimate.by_cause},
+            "measured": measured,
+            "saved_ns": before_ns - after,
+            "difference_ns": estimate.ns - after if estimate and measured else None,
+            "slower_although_better": slower,
+        }
+    )
 
 
 def what_if_candidates(
@@ -160,7 +169,7 @@ def what_if_candidates(
     bench: str | Callable[[Any], Any] | None = None,
     code: Sequence[str] = (),
     progress: Progress | None = None,
-) -> dict[str, Any]:
+) -> WhatIf:
     """Candidates for a change: estimates for everything on the critical path of the kept run ``run``.
 
     Args:
@@ -203,24 +212,26 @@ def what_if_candidates(
                 saved.append(None)
                 continue
             saved.append(before - new.critical_path(launch).ns)
-    return {
-        **kept.window_facts(kept.window(launch)),
-        "problem": kept.problem,
-        "ns": before,
-        "candidates": [
-            {
-                "where": one.where,
-                "on_path_ns": one.on_path_ns,
-                "twice_ns": one.twice_ns,
-                "twice_saved_ns": before - one.twice_ns,
-                "measured_saved_ns": measured,
-                "slower_although_better": None if measured is None else measured < -_SMALLEST_NS,
-                "free_ns": one.free_ns,
-                "free_saved_ns": before - one.free_ns,
-            }
-            for one, measured in zip_longest(found, saved)
-        ],
-    }
+    return WhatIf(
+        {
+            **kept.window_facts(kept.window(launch)),
+            "problem": kept.problem,
+            "ns": before,
+            "candidates": [
+                {
+                    "where": one.where,
+                    "on_path_ns": one.on_path_ns,
+                    "twice_ns": one.twice_ns,
+                    "twice_saved_ns": before - one.twice_ns,
+                    "measured_saved_ns": measured,
+                    "slower_although_better": None if measured is None else measured < -_SMALLEST_NS,
+                    "free_ns": one.free_ns,
+                    "free_saved_ns": before - one.free_ns,
+                }
+                for one, measured in zip_longest(found, saved)
+            ],
+        }
+    )
 
 
 def _speed(where: str, speed: Speed) -> Speed:

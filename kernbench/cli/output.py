@@ -8,18 +8,18 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, TextIO, TypeVar
 
 import click
 
+from kernbench.api.shown import Shows
 from kernbench.cli.source_links import linked
-from kernbench.cli.table import table
-from kernbench.draw.cells import csv_cell, is_number, printable, shown
+from kernbench.draw.cells import csv_cell, printable
 from kernbench.draw.cells import fold as fold
 from kernbench.draw.cells import number as number
 from kernbench.draw.cells import plain as plain
-from kernbench.draw.cells import text as _text
-from kernbench.draw.content import Column, Content, Grid, as_shown, column
+from kernbench.draw.content import Column, Content, Grid, column, text_table
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Row = Sequence[Any]
@@ -72,17 +72,43 @@ def print_content(content: Content, whole: bool = False) -> None:
     for grid in content.grids:
         print_grid(grid, whole)
     if whole:
-        say(f"\n{content.note}" if any(grid.rows for grid in content.grids) else content.empty)
+        say_last(content)
+
+
+def say_last(content: Content) -> None:
+    """What comes below the tables, or what is said in their place."""
+    below = content.note if any(grid.rows for grid in content.grids) else content.empty
+    if below:
+        say(f"\n{below}")
 
 
 def print_grid(grid: Grid, whole: bool = False) -> None:
     """The first rows of a table that has any, or all that a tab shows, below its heading."""
     columns, rows, left = grid.few(None if whole else grid.in_summary)
     if rows:
-        say(f"\n{grid.heading}")
+        if grid.heading:
+            say(f"\n{grid.heading}")
         print_table(columns, rows)
         if left:
             say(f"{left} more")
+
+
+def emit_result(fmt: str, result: Shows, beside: Callable[[], None] | None = None) -> None:
+    """Print a result: all of it as JSON or for people, its first table as CSV.
+
+    ``beside`` draws a picture for people, below the tables.
+    """
+    if fmt == "json":
+        print_json(result.as_dict())
+        return
+    content = result.content()
+    if fmt == "csv":
+        print_csv(content.grids[0].names, content.grids[0].values())
+        return
+    print_content(replace(content, grids=[replace(grid, in_summary=None) for grid in content.grids]))
+    if beside is not None:
+        beside()
+    say_last(content)
 
 
 def emit_list(fmt: str, key: str, column: str, texts: Sequence[str]) -> None:
@@ -141,12 +167,8 @@ def print_csv(columns: Sequence[str], rows: Iterable[Row]) -> None:
 def print_table(columns: Sequence[str | Column], rows: Iterable[Row]) -> None:
     """Aligned columns: fitted to the terminal, or in full width when stdout is a pipe or a file."""
     known = [one if isinstance(one, Column) else column(one) for one in columns]
-    listed = list(rows)
-    numeric = [any(is_number(row[index]) for row in listed) for index in range(len(columns))]
-    cells = [[_text(shown(cell)) for cell in row] for row in as_shown(known, listed)]
     on_terminal = sys.stdout.isatty()
-    names = [one.title for one in known]
-    made = table(names, cells, numeric, shutil.get_terminal_size().columns if on_terminal else None)
+    made = text_table(known, list(rows), shutil.get_terminal_size().columns if on_terminal else None)
     bold = on_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     for line in made.head:
         print(f"\x1b[1m{line}\x1b[0m" if bold else line)

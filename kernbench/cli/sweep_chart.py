@@ -8,13 +8,19 @@ import sys
 from collections.abc import Iterator
 
 from kernbench.api.sweeps.result import Sweep, SweepPoint
-from kernbench.cli.output import number
+from kernbench.cli.output import draw, number
 from kernbench.draw.cells import printable
 
 _BLOCKS = " ▏▎▍▌▋▊▉█"
 _BAR = 40
 _MOST = 60
 """Bars or rows of a grid at most; beyond that a picture in a file says more."""
+
+
+def draw_chart(sweep: Sweep) -> None:
+    """Print the picture."""
+    for line in chart(sweep):
+        draw(line)
 
 
 def chart(sweep: Sweep) -> Iterator[str]:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
-from kernbench.draw.cells import fold, is_number, joules, printable, share, text
+from kernbench.draw.cells import fold, is_number, joules, printable, share, shown, text
 from kernbench.draw.targets import sort_of
+from kernbench.draw.text_table import TextTable, table
 
 SHARE = "share"
 """The unit of shares, 0 to 1, which people read as percentages."""
+MARK = "mark"
+"""The unit of truth values that people read as a mark."""
 _UNITS = {
     **{"ns": "ns", "gbs": "GB/s", "mm": "mm", "pj": "pJ", "bytes": "bytes"},
     **dict.fromkeys(("utilisation", "occupancy", "share", "change"), SHARE),
@@ -33,6 +36,8 @@ class Column:
     """Whether shares that grew have a plus sign."""
     prose: bool = False
     """Whether cells are sentences, which may go on in further lines."""
+    quiet: Sequence[Any] = ()
+    """Cells that say nothing: people do not see a column that has no others."""
 
     @property
     def title(self) -> str:
@@ -41,10 +46,12 @@ class Column:
         if self.unit == "pJ":
             return name.removesuffix("_pj")
         said = self.unit.lower().replace("/", "") in self.name.split("_")
-        return name if self.unit in ("", SHARE) or said else f"{name} {self.unit}"
+        return name if self.unit in ("", SHARE, MARK) or said else f"{name} {self.unit}"
 
     def shown(self, value: Any) -> Any:
         """What stands for a value where people read it: a percentage, an energy with its unit, or itself."""
+        if self.unit == MARK:
+            return "*" if value else ""
         if not is_number(value):
             return value
         if value == -1 and (sort_of(self.name) in _NUMBERS or self.name in ("route", "hop")):
@@ -67,9 +74,10 @@ def columns_of(names: str) -> tuple[Column, ...]:
     return tuple(Column(name, unit(name)) for name in names.split())
 
 
-def column(name: str) -> Column:
+def column(name: str, quiet: Sequence[Any] = ()) -> Column:
     """One column by its name."""
-    return columns_of(name)[0] if name.split() == [name] else Column(name)
+    known = columns_of(name)[0] if name.split() == [name] else Column(name)
+    return replace(known, quiet=quiet)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,15 +121,20 @@ class Grid:
     def few(self, most: int | None = None) -> tuple[list[Column], list[list[Any]], int]:
         """Columns and values where there is room for few, and how many rows are left out.
 
-        Rows of symmetric parts are one, with their ``count``; of these the :attr:`first`, and no more than
-        ``most``.
+        Quiet columns that say nothing are left out. Rows of symmetric parts are one, with their ``count``; of
+        these the :attr:`first`, and no more than ``most``.
         """
-        columns, rows = list(self.columns), self.values()
+        columns = [
+            one
+            for one in self.columns
+            if not one.quiet or any(row.get(one.name) not in one.quiet for row in self.rows)
+        ]
+        rows = [[row.get(one.name) for one in columns] for row in self.rows]
         if self.parts:
-            names, rows = fold(self.names, rows, self.parts)  # type: ignore[assignment]
+            names, rows = fold([one.name for one in columns], rows, self.parts)  # type: ignore[assignment]
             columns += [Column(name) for name in names[len(columns) :]]
         shown = rows[: self.first][:most]
-        if len(columns) > len(self.columns) and all(row[-1] == 1 for row in shown):
+        if columns and columns[-1] not in self.columns and all(row[-1] == 1 for row in shown):
             columns, shown = columns[:-1], [row[:-1] for row in shown]
         return columns, shown, len(rows) - len(shown)
 
@@ -153,6 +166,21 @@ class Content:
     def _repr_html_(self) -> str:
         return self.html()
 
+    def __str__(self) -> str:
+        return self.text()
+
+    def text(self) -> str:
+        """The whole of it as lines, tables in full width."""
+        lines = [f"{name:<13} {told}" for name, told in self.facts] + [*self.wrong, *self.said]
+        shown = [grid for grid in self.grids if grid.rows]
+        for grid in shown:
+            columns, rows, _ = grid.few()
+            lines += ["", grid.heading] if grid.heading else []
+            made = text_table(columns, rows)
+            lines += [*made.head, *made.body]
+        lines += [self.note] if shown and self.note else [] if shown else [self.empty]
+        return "\n".join(printable(one) for line in lines for one in line.split("\n"))
+
     def html(self, summary: bool = False) -> str:
         """The whole of it for a notebook; as a ``summary`` the first rows of each table."""
         from kernbench.support.pgraph import html_table
@@ -170,6 +198,15 @@ class Content:
             caption = grid.heading if len(self.grids) > 1 else ""
             tables.append(html_table([c.title for c in columns], as_shown(columns, rows), caption))
         return f"{head}{lines}{''.join(tables)}<p>{escape(self.note)}</p>"
+
+
+def text_table(
+    columns: Sequence[Column], rows: Sequence[Sequence[Any]], width: int | None = None
+) -> TextTable:
+    """A table as lines, ``width`` in characters, None for any."""
+    numeric = [any(is_number(row[index]) for row in rows) for index in range(len(columns))]
+    cells = [[text(shown(cell)) for cell in row] for row in as_shown(columns, rows)]
+    return table([one.title for one in columns], cells, numeric, width)
 
 
 def as_shown(columns: Sequence[Column], rows: Iterable[Sequence[Any]]) -> list[list[Any]]:

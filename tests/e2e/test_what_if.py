@@ -169,7 +169,7 @@ def test_what_is_told(cli: Cli) -> None:
     assert shown[-1] == "estimated: 397.1 ns instead of 461.1, 64 ns less (13.9%); nothing was run"
 
     both = cli("what-if", "--speed", "kind:pe_gemm=2", "--speed", "kind:pcie_ep=free", "--launch", "0")
-    lines = both.out.splitlines()
+    lines = [line for line in both.out.splitlines() if line]
     assert lines[0].endswith("launch 0: kind:pe_gemm 2 times as fast, kind:pcie_ep free")
     assert lines[1].split() == ["cause", "before", "estimate", "measured"]
     assert lines[-3].split()[0] == "total"

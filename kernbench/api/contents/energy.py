@@ -24,6 +24,11 @@ def of_run(run: Run, _window: ChosenWindow) -> Content:
     return content(energy_levels(run))
 
 
+def of_use(found: Mapping[str, Any]) -> Content:
+    """One answer of :func:`kernbench.energy`."""
+    return content([found])
+
+
 def content(levels: Sequence[Mapping[str, Any]]) -> Content:
     """Answers of :func:`kernbench.energy`, each a table."""
     grids = [

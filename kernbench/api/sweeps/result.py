@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kernbench.api.shown import Shows
 from kernbench.hardware.topology.better import SLOWER
 from kernbench.support.written_files import writing
 
@@ -72,8 +73,10 @@ class SweepPoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Sweep:
+class Sweep(Shows):
     """The points of a sweep, in the order of the grid whatever order they were run in."""
+
+    shown_as = "sweep"
 
     bench: str
     points: tuple[SweepPoint, ...]

@@ -7,7 +7,7 @@ import click
 from kernbench.api.diagnosis import doctor
 from kernbench.cli import options
 from kernbench.cli.group import Command
-from kernbench.cli.output import emit, format_option
+from kernbench.cli.output import emit_result, format_option
 
 
 @click.command(cls=Command, examples=["kernbench doctor"])
@@ -19,8 +19,7 @@ def command(store: str | None, fmt: str) -> None:
     Exits 1 when something that KernBench needs is missing or the store cannot be used.
     """
     report = doctor(store)
-    rows = [(check["check"], check["state"], check["detail"]) for check in report["checks"]]
-    emit(fmt, report, ("check", "state", "detail"), rows)
+    emit_result(fmt, report)
     if not report["ok"]:
         broken = next(check for check in report["checks"] if check["state"] == "failed")
         raise click.ClickException(f"{broken['check']}: {broken['detail']}")

@@ -9,16 +9,13 @@ import click
 import kernbench as kb
 from kernbench.cli import completion, options
 from kernbench.cli.group import Command
-from kernbench.cli.output import draw, emit, format_option, number, say
+from kernbench.cli.output import emit_result, format_option
 from kernbench.cli.progress import running
-from kernbench.cli.sweep_chart import chart
+from kernbench.cli.sweep_chart import draw_chart
 from kernbench.errors import nothing_checked
 
 if TYPE_CHECKING:
     from kernbench.api.sweeps.result import SweepPoint
-
-_QUIET = ("verified", "kept_before", "error")
-"""Columns that a table leaves out where they say nothing."""
 
 
 @click.command(
@@ -139,10 +136,10 @@ def command(
     except KeyboardInterrupt:
         if measured:
             done = kb.Sweep(bench or "", tuple(sorted(measured, key=lambda point: point.point)))
-            _print(fmt, done)
+            emit_result(fmt, done)
         points = f"{len(measured)} point{'' if len(measured) == 1 else 's'}"
         raise KeyboardInterrupt(f"after {points}; the same command completes the sweep") from None
-    _print(fmt, found)
+    emit_result(fmt, found, lambda: draw_chart(found))
     if out is not None:
         found.to_parquet(out)
     if plot is not None:
@@ -162,28 +159,3 @@ def _failure(found: kb.Sweep) -> str:
     first = found.failed[0]
     count = f"{len(found.failed)} of {len(found.points)} points failed"
     return f"{count}; the first, point {first.point}: {first.error}"
-
-
-def _print(fmt: str, found: kb.Sweep) -> None:
-    columns, rows = found.columns(), found.rows()
-    if fmt == "table":
-        shown = [
-            index
-            for index, name in enumerate(columns)
-            if name not in _QUIET
-            or any(row[index] for row in rows)
-            or (name == "verified" and any(row[index] is False for row in rows))
-        ]
-        columns, rows = [columns[index] for index in shown], [[row[index] for index in shown] for row in rows]
-    emit(fmt, found.as_dict(), columns, rows)
-    if fmt == "table":
-        for line in chart(found):
-            draw(line)
-        if found.best is not None and len(found.points) > 1:
-            at = " ".join(f"{key}={found.best.value(key)}" for key in found.swept)
-            say(f"\nfastest: {number(found.best.latency_ns)} ns at {at or 'every point'}")
-        if found.front:
-            points = ", ".join(str(point.point) for point in found.front)
-            say(f"Pareto front of latency and energy, the fastest first: point {points}")
-        if found.note:
-            say(found.note)

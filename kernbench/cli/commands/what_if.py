@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,18 +10,15 @@ import click
 import kernbench as kb
 from kernbench.cli import options
 from kernbench.cli.group import Command
-from kernbench.cli.output import emit, format_option, number, say
+from kernbench.cli.output import emit_result, format_option, say
 from kernbench.cli.progress import running
 from kernbench.errors import UsageError
-from kernbench.hardware.topology.better import SLOWER
 
 if TYPE_CHECKING:
     from kernbench.support.pgraph import GraphStore
 
 _TRIED = 3
 """How many of the candidates are run, unless the user says otherwise."""
-_MEASURED = "measured_saved_ns"
-_CANDIDATE = ("where", "on_path_ns", "twice_ns", "twice_saved_ns", _MEASURED, "free_ns", "free_saved_ns")
 
 
 @click.command(
@@ -114,15 +111,7 @@ def command(
             except UsageError as error:
                 places = tuple(f"'{place.strip()}" for where in changes for place in where.split("+"))
                 raise UsageError(f"--speed {error}" if str(error).startswith(places) else error) from None
-    columns = ("cause", "before", "estimate", "measured")
-    rows = list(_by_cause(found))
-    emit(fmt, found, columns, rows, lambda: [f"{_of(found)}: {_name_changes(found)}"])
-    if fmt == "table":
-        if found["measured"] is not None:
-            say(_energy(found["before"]["energy_pj"], found["measured"]["energy_pj"]))
-        say(_verdict(found))
-        if found["slower_although_better"]:
-            say(f"slower on a better machine: {SLOWER}")
+    emit_result(fmt, found)
 
 
 def _list(run: str | None, store: GraphStore, measure: int | None, fmt: str, how: Mapping[str, Any]) -> None:
@@ -137,68 +126,6 @@ def _list(run: str | None, store: GraphStore, measure: int | None, fmt: str, how
                 raise
             unable = error
             found = kb.what_if_candidates(run, store, **how)
-    measured = any(one[_MEASURED] is not None for one in found["candidates"])
-    columns = [column for column in _CANDIDATE if measured or column != _MEASURED]
-    rows = [[one[column] for column in columns] for one in found["candidates"]]
-    kinds = sum(one["where"].startswith("kind:") for one in found["candidates"])
-    said = f"estimates of it for {kinds} kinds and the {len(rows) - kinds} slowest locations"
-    emit(fmt, found, columns, rows, lambda: [f"{_of(found)}: {number(found['ns'])} ns; {said}"])
-    if fmt != "table":
-        return
-    for one in found["candidates"]:
-        if one["slower_although_better"]:
-            say(f"{one['where']} is faster and the run {number(-one[_MEASURED])} ns slower: {SLOWER}")
-    if unable is not None:
+    emit_result(fmt, found)
+    if fmt == "table" and unable is not None:
         say(f"nothing was run: {unable}")
-
-
-def _of(found: dict[str, Any]) -> str:
-    problem = f", not verified: {found['problem']}" if found["problem"] else ""
-    return f"{found['bench']} on {found['topology']}, {found['window']}{problem}"
-
-
-def _name_changes(found: dict[str, Any]) -> str:
-    return ", ".join(
-        f"{change['key']} {change['value']}" if "key" in change else _name_speed(**change)
-        for change in found["changes"]
-    )
-
-
-def _name_speed(where: str, speed: float | str, of_links: str) -> str:
-    how = speed if isinstance(speed, str) else f"{number(speed)} times as fast"
-    return f"{where} {how} ({of_links})" if of_links else f"{where} {how}"
-
-
-def _by_cause(found: dict[str, Any]) -> Iterator[list[Any]]:
-    sums = [found[key] and found[key]["by_cause"] for key in ("before", "estimate", "measured")]
-    causes = {cause: None for one in sums if one for cause in one}
-    for cause in causes:
-        yield [cause, *(None if one is None else one.get(cause, 0.0) for one in sums)]
-    yield ["total", *(found[key] and found[key]["ns"] for key in ("before", "estimate", "measured"))]
-
-
-def _energy(before: float, after: float) -> str:
-    from kernbench.draw.cells import joules
-
-    change = f"{abs(after - before) / before:.1%} {'less' if after <= before else 'more'}" if before else "-"
-    return f"energy of the whole run: {joules(after)} instead of {joules(before)}, {change}"
-
-
-def _verdict(found: dict[str, Any]) -> str:
-    before, measured = found["before"]["ns"], found["measured"]
-    after = measured["ns"] if measured else found["estimate"]["ns"]
-    saved = found["saved_ns"]
-    how = "estimated" if measured is None else "measured"
-    change = f"{number(abs(saved))} ns {'less' if saved >= 0 else 'more'} ({abs(saved) / before:.1%})"
-    verdict = f"{how}: {number(after)} ns instead of {number(before)}, {change}"
-    if measured is None:
-        return f"{verdict}; nothing was run"
-    if found["estimate"] is None:
-        return f"{verdict}; run {measured['run_id']} after {found['run_id']}"
-    off = found["difference_ns"]
-    side = (
-        "as estimated"
-        if abs(off) < 1e-6
-        else f"{number(abs(off))} ns {'more' if off < 0 else 'less'} than estimated"
-    )
-    return f"{verdict}, {side}; run {measured['run_id']} after {found['run_id']}"

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernbench.cli.output import print_table
-from kernbench.cli.table import TextTable, table
+from kernbench.draw.text_table import TextTable, table
 
 LINKS = [
     ["fabric.switch0->sip0.io0.pcie_ep", "pcie", "25.9%", "256.375", "32816"],
