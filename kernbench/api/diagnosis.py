@@ -72,10 +72,8 @@ def _package(name: str) -> dict[str, str]:
 
 def _backend(name: str, library: str) -> dict[str, str]:
     found = find_spec(library) is not None
-    if name == "neo4j:":
-        detail = f"driver {metadata.version(library)}" if found else install("neo4j")
-        return _row("backend neo4j:", "ok" if found else "missing", detail)
-    return _row(f"backend {name}", "ok" if found else "failed", library if found else f"needs {library}")
+    detail = f"{library} {metadata.version(library)}" if found else f"needs {library}; pip install {library}"
+    return _row(f"backend {name}", "ok" if found else "failed", detail)
 
 
 def _extra(check: str, extra: str, *libraries: str) -> dict[str, str]:

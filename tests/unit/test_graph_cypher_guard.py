@@ -23,6 +23,7 @@ GAPS = st.sampled_from([" ", "\n", "\t", "/* x */", " // x\n", "\r\n"])
         "RETURN 'CREATE (n) SET x' AS text, \"it's; DELETE\" AS other",
         "RETURN 'it\\'s; DROP' AS x",
         "MATCH (n) RETURN n.set AS `delete`, n.call AS `load`",
+        "MATCH (n) WITH n.x AS load, count(*) AS call WHERE load > 1 RETURN load, call ORDER BY load, call",
         "MATCH (n:Load)-[:COPY]->(m: Set) RETURN n",
         "RETURN $create AS x",
         "RETURN 1 /* ; DROP TABLE x */ AS x",

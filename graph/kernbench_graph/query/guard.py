@@ -35,8 +35,16 @@ _FORBIDDEN = (
     "DROP", "EXPLAIN", "EXPORT", "FOREACH", "GRANT", "IMPORT", "INSERT", "INSTALL", "LOAD", "MERGE",
     "PROFILE", "REMOVE", "REVOKE", "ROLLBACK", "SET", "UNINSTALL",
 )  # fmt: skip
-_BEFORE_NAME = frozenset(".:")
-"""After these marks a word is the name of a property or label, whatever it spells."""
+_BEFORE_NAME = frozenset(
+    (",", "(", "[", "=", "<", ">", "/", "%", "^", "|", "AS", "RETURN", "WITH", "WHERE", "BY", "DISTINCT",
+     "AND", "OR", "XOR", "NOT", "IN", "CASE", "WHEN", "THEN", "ELSE", "UNWIND")
+)  # fmt: skip
+"""After these no clause begins, so that a word is a name, whatever it spells. After ``*`` one may."""
+_AFTER_NAME = frozenset(
+    (",", ".", ":", ")", "]", "}", "=", "<", ">", "+", "-", "*", "/", "%", "^", "|", ";", "", "AS", "ORDER",
+     "SKIP", "LIMIT", "WHERE", "MATCH", "OPTIONAL", "WITH", "RETURN", "UNWIND", "UNION", "CALL", "ASC",
+     "DESC", "AND", "OR", "XOR", "IN", "IS", "WHEN", "THEN", "ELSE", "END", "STARTS", "ENDS", "CONTAINS")
+)  # fmt: skip
 _TEXTS = 512
 """So many texts are remembered: a question is asked again and again, and looked at by several fences."""
 
@@ -68,7 +76,9 @@ def check_read_only(cypher: str) -> str:
                     f"queries only read: start with {', '.join(_FIRST[:-1])} or {_FIRST[-1]}, not '{text}'"
                 )
             words += 1
-            if upper in _FORBIDDEN and previous not in _BEFORE_NAME and not subquery:
+            after = found[at + 1][1].upper() if at + 1 < len(found) else ""
+            is_name = previous in (".", ":") or (previous.upper() in _BEFORE_NAME and after in _AFTER_NAME)
+            if upper in _FORBIDDEN and not is_name and not subquery:
                 raise ReadOnlyError(
                     f"queries only read, but this one has '{text}'; remove it (or write `{text}`, if a name)"
                 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kernbench_graph.query.guard import Token
 
@@ -20,6 +20,25 @@ class UnreadPatternError(ValueError):
     """A pattern is written in a way that is not known here."""
 
 
+@dataclass(frozen=True)
+class Place:
+    """The tokens of a node or relationship: its brackets, and what is in them."""
+
+    start: int
+    end: int
+    names: int = 0
+    """Where the colon before its labels or types stands, or would."""
+    after_names: int = 0
+    where: int = 0
+    """Where its WHERE stands; 0 where it has none."""
+    unusual: int = 0
+    """The first token of more than labels or types joined by one sort of mark, and plain properties; or 0."""
+    properties: int = 0
+
+
+NOWHERE = Place(0, 0)
+
+
 @dataclass
 class PatternNode:
     """A node of a pattern."""
@@ -30,6 +49,7 @@ class PatternNode:
     """One or all of which it has; empty where it may have any."""
     properties: dict[str, str] = field(default_factory=dict)
     """By name, the parameter that each of them must equal, where it is one."""
+    at: Place = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass
@@ -45,6 +65,9 @@ class PatternStep:
     """Empty for a relationship without a name."""
     has_properties: bool = False
     """Whether its brackets say what properties it must have."""
+    quantifier: int = 0
+    """The token with which ``+``, ``*`` or ``{1,3}`` begins after its arrow; 0 where there is none."""
+    at: Place = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass
@@ -57,144 +80,222 @@ class Chain:
     end: int
 
 
+@dataclass
+class Part:
+    """Patterns in brackets, with how often they follow each other: ``((a)-[:W]->(b)){1,3}``."""
+
+    chains: list[Chain | Part]
+    start: int
+    end: int
+    where: int
+    """Where its WHERE stands; 0 where it has none."""
+
+
 def chains(found: Sequence[Token]) -> Iterator[Chain]:
-    """The patterns in a text, in order; ``UnreadPatternError`` where one is of a form that is not known here.
+    """The patterns in a text, in order; ``UnreadPatternError`` where one is more than labels and properties.
 
     >>> from kernbench_graph.query.guard import tokens
     >>> [chain] = chains(tokens("MATCH (r:Run {id: $run})-[:SENT*1..2]->(t) WHERE (t.bytes + 1) > 2"))
     >>> chain.nodes[0]
-    Node(variable='r', labels=frozenset({'Run'}), properties={'id': 'run'})
-    >>> chain.steps
-    [Step(types=frozenset({'SENT'}), direction='>', is_long=True, variable='', has_properties=False)]
+    PatternNode(variable='r', labels=frozenset({'Run'}), properties={'id': 'run'})
+    >>> chain.steps[0].types, chain.steps[0].direction, chain.steps[0].is_long
+    (frozenset({'SENT'}), '>', True)
     """
     at = 0
     while at < len(found):
-        if _opens_node(found, at):
-            chain = _chain(found, at)
-            yield chain
-            at = chain.end
-        else:
+        if not opens_node(found, at):
             at += 1
+            continue
+        chain = chain_from(found, at)
+        for place in (entity.at for of in (chain.nodes, chain.steps) for entity in of):
+            if place.unusual:
+                raise UnreadPatternError(text_at(found, place.unusual))
+        yield chain
+        at = chain.end
 
 
-def _text(found: Sequence[Token], at: int) -> str:
+def text_at(found: Sequence[Token], at: int) -> str:
+    """The text of a token; empty outside."""
     return found[at][1] if 0 <= at < len(found) else ""
 
 
-def _opens_node(found: Sequence[Token], at: int) -> bool:
+def opens_node(found: Sequence[Token], at: int) -> bool:
     """Whether the token is a bracket after which a node stands, or a variable on its own."""
-    if _text(found, at) != "(" or found[at][0] != "mark":
+    if text_at(found, at) != "(" or found[at][0] != "mark":
         return False
     if at and found[at - 1][0] in _NAMES:
         word = found[at - 1][1]
         if found[at - 1][0] == "quoted" or word.upper() not in _BEFORE_PATTERN:
             return False
-    first, second = _text(found, at + 1), _text(found, at + 2)
-    if first in (")", ":", "{") or first.upper() in ("WHERE", "IS"):
+    first, second, third = (text_at(found, at + n).upper() for n in (1, 2, 3))
+    if first in (")", ":", "{", "WHERE", "IS"):
         return True
-    return found[at + 1][0] in _NAMES and (second in (")", ":", "{") or second.upper() in ("WHERE", "IS"))
+    is_type = second == "IS" and third not in ("NOT", "NULL", "TYPED", "NORMALIZED", ":")
+    return found[at + 1][0] in _NAMES and (second in (")", ":", "{", "WHERE") or is_type)
 
 
-def _chain(found: Sequence[Token], at: int) -> Chain:
+def path_from(found: Sequence[Token], at: int) -> Part:
+    """The chains and bracketed parts that follow each other from a bracket on."""
+    start = at
+    parts: list[Chain | Part] = []
+    while text_at(found, at) == "(":
+        if opens_node(found, at):
+            chain = chain_from(found, at)
+            parts.append(chain)
+            at = chain.end
+            continue
+        end = closing(found, at)
+        inner_at = at + 1
+        while found[inner_at][1] != "(" and inner_at < end:  # a path's name
+            inner_at += 1
+        inner = path_from(found, inner_at)
+        where = inner.end if text_at(found, inner.end).upper() == "WHERE" else 0
+        if not where and inner.end != end:
+            raise UnreadPatternError(text_at(found, inner.end))
+        at = _after_quantifier(found, end + 1)
+        parts.append(Part(inner.chains, inner.start, end, where))
+    return Part(parts, start, at, 0)
+
+
+def chain_from(found: Sequence[Token], at: int) -> Chain:
+    """The nodes and relationships that follow each other from a node's bracket on."""
     start = at
     node, at = _node(found, at)
     nodes, steps = [node], []
     while (step := _step(found, at)) is not None:
         steps.append(step[0])
-        node, at = _node(found, step[1])
+        at = step[1]
+        if not opens_node(found, at):
+            raise UnreadPatternError(text_at(found, at))
+        node, at = _node(found, at)
         nodes.append(node)
     return Chain(nodes, steps, start, at)
 
 
-def _node(found: Sequence[Token], at: int) -> tuple[PatternNode, int]:
+def _node(found: Sequence[Token], start: int) -> tuple[PatternNode, int]:
     """The node whose bracket opens at a place, and the place after it."""
-    at += 1
-    variable = ""
-    if found[at][0] in _NAMES and found[at][1].upper() not in ("WHERE", "IS"):
-        variable = found[at][1].strip("`")
-        at += 1
-    labels, at = _names(found, at)
+    variable, at = _variable(found, start + 1)
+    names_at = at
+    labels, at, unusual = _names(found, at)
+    place = Place(start, closing(found, start), names_at, at, 0, unusual)
     properties: dict[str, str] = {}
-    if _text(found, at) == "{":
-        end = _after_properties(found, at) - 1
-        for place in range(at + 1, end):
-            if _text(found, place) == ":" and found[place + 1][0] == "param":
-                follows = _text(found, place + 2)
-                if follows in (",", "}"):
-                    properties[found[place - 1][1].strip("`")] = found[place + 1][1][1:].strip("`")
-        at = end + 1
-    if _text(found, at).upper() == "WHERE" or _text(found, at) != ")":
-        raise UnreadPatternError(_text(found, at))
-    return PatternNode(variable, labels, properties), at + 1
+    if text_at(found, at) == "{":
+        end = closing(found, at)
+        for before in _outer_commas(found, at, end):
+            key, colon, value, after = (found[n] for n in range(before + 1, before + 5))
+            if colon[1] == ":" and value[0] == "param" and after[1] in (",", "}"):
+                properties[key[1].strip("`")] = value[1][1:].strip("`")
+        at, place = end + 1, _with_properties(found, place, at)
+    return PatternNode(variable, labels, properties, _with_where(found, place, at)), place.end + 1
 
 
 def _step(found: Sequence[Token], at: int) -> tuple[PatternStep, int] | None:
     """The relationship that begins at a place, and the place of the node after it; None where none does."""
-    left = _text(found, at) == "<"
+    left = text_at(found, at) == "<"
     at += left
-    if _text(found, at) != "-":
+    if text_at(found, at) != "-":
         return None
     at += 1
     types: frozenset[str] = frozenset()
     is_long = has_properties = False
-    variable = ""
-    if _text(found, at) == "[":
-        at += 1
-        if found[at][0] in _NAMES and _text(found, at).upper() not in ("WHERE", "IS"):
-            variable = found[at][1].strip("`")
-            at += 1
-        types, at = _names(found, at)
-        if _text(found, at) == "*":
+    variable, place = "", Place(at, at)
+    if text_at(found, at) == "[":
+        start = at
+        variable, at = _variable(found, at + 1)
+        names_at = at
+        types, at, unusual = _names(found, at)
+        place = Place(start, closing(found, start), names_at, at, 0, unusual)
+        if text_at(found, at) == "*":
             is_long = True
-            while _text(found, at) == "*" or _text(found, at) == "." or found[at][0] == "number":
+            while text_at(found, at) in ("*", ".") or found[at][0] == "number":
                 at += 1
-        if has_properties := _text(found, at) == "{":
-            at = _after_properties(found, at)
-        if _text(found, at) != "]":
-            raise UnreadPatternError(_text(found, at))
-        at += 1
-    if _text(found, at) != "-":
+        if has_properties := text_at(found, at) == "{":
+            place = _with_properties(found, place, at)
+            at = closing(found, at) + 1
+        place = _with_where(found, place, at)
+        at = place.end + 1
+    if text_at(found, at) != "-":
         return None
     at += 1
-    right = _text(found, at) == ">"
-    at += right
-    if _text(found, at) in ("+", "*"):
-        is_long, at = True, at + 1
-    elif _text(found, at) == "{":
-        is_long, at = True, _closing(found, at) + 1
-    if not _opens_node(found, at):
-        raise UnreadPatternError(_text(found, at))
+    right = text_at(found, at) == ">"
+    after = _after_quantifier(found, at + right)
+    quantifier = at + right if after > at + right else 0
+    is_long |= bool(quantifier)
     direction = "" if left == right else "<" if left else ">"
-    return PatternStep(types, direction, is_long, variable, has_properties), at
+    return PatternStep(types, direction, is_long, variable, has_properties, quantifier, place), after
 
 
-def _names(found: Sequence[Token], at: int) -> tuple[frozenset[str], int]:
-    """Read labels or types, which follow a colon; the set is empty if there is none."""
-    if _text(found, at) != ":":
-        return frozenset(), at
+def _variable(found: Sequence[Token], at: int) -> tuple[str, int]:
+    named = found[at][0] in _NAMES and found[at][1].upper() not in ("WHERE", "IS")
+    return (found[at][1].strip("`"), at + 1) if named else ("", at)
+
+
+def _with_where(found: Sequence[Token], place: Place, at: int) -> Place:
+    """The place of a node or relationship, of which all is read up to ``at``, with that of its WHERE."""
+    if at == place.end:
+        return place
+    if text_at(found, at).upper() != "WHERE":
+        raise UnreadPatternError(text_at(found, at))
+    return replace(place, where=at, unusual=place.unusual or at)
+
+
+def _with_properties(found: Sequence[Token], place: Place, at: int) -> Place:
+    nested = [n for n in range(at + 1, closing(found, at)) if found[n][1] in ("[", "{")]
+    return replace(place, unusual=place.unusual or min(nested, default=0), properties=at)
+
+
+def _names(found: Sequence[Token], start: int) -> tuple[frozenset[str], int, int]:
+    """Labels or types after a colon, none where it may have any; the place after them; what is unusual."""
+    is_colon = text_at(found, start) == ":"
+    if not is_colon and text_at(found, start).upper() != "IS":
+        return frozenset(), start, 0
     names: set[str] = set()
-    while _text(found, at) in (":", "&", "|"):
+    marks = [] if is_colon else [start]
+    depth, is_wanted, at = 0, True, start + 1
+    while at < len(found):
+        kind, text, _ = found[at]
+        if kind in _NAMES and is_wanted:
+            names |= {text.strip("`")} if found[at - 1][1] != "!" else set()
+            is_wanted = False
+        elif kind == "mark" and text in ("!", "(") and is_wanted:
+            marks.append(at)
+            depth += text == "("
+        elif text == "%" and is_wanted:
+            marks.append(at)
+            is_wanted = False
+        elif text == ")" and depth and not is_wanted:
+            depth -= 1
+        elif kind == "mark" and text in (":", "&", "|") and (not is_wanted or found[at - 1][1] == "|"):
+            is_wanted = True
+        else:
+            break
         at += 1
-        if _text(found, at) == ":":
-            at += 1
-        if at >= len(found) or found[at][0] not in _NAMES:
-            raise UnreadPatternError(_text(found, at))
-        names.add(found[at][1].strip("`"))
-        at += 1
-    return frozenset(names), at
+    if is_wanted or depth:
+        raise UnreadPatternError(text_at(found, at))
+    used = {found[n][1] for n in range(start, at)}
+    # Of A&!B it is A that says what it is; anything may be !B, A|!B or !(A&B).
+    is_open = "%" in used or ("!" in used and used & {"|", "("})
+    return frozenset() if is_open else frozenset(names), at, min(marks, default=0)
 
 
-def _after_properties(found: Sequence[Token], at: int) -> int:
-    """The place after the map of properties that opens at a place."""
-    end = _closing(found, at)
-    for place in range(at + 1, end):
-        is_path = _text(found, place) == ")" and _text(found, place + 1) in ("-", "<")
-        if is_path or _text(found, place) in ("[", "{"):
-            raise UnreadPatternError("a pattern among properties")
-    return end + 1
+def _after_quantifier(found: Sequence[Token], at: int) -> int:
+    """The place after ``+``, ``*`` or ``{1,3}``, or the same place where there is none."""
+    if text_at(found, at) in ("+", "*"):
+        return at + 1
+    return closing(found, at) + 1 if text_at(found, at) == "{" else at
 
 
-def _closing(found: Sequence[Token], at: int) -> int:
+def _outer_commas(found: Sequence[Token], at: int, end: int) -> Iterator[int]:
+    """The token before each key of the map whose brackets are at two places."""
+    yield from (n for n in [at] if end - at > 3)
+    depth = 0
+    for place in range(at + 1, end - 3):
+        depth += (found[place][1] in "([{") - (found[place][1] in ")]}") if found[place][0] == "mark" else 0
+        if not depth and found[place][1] == ",":
+            yield place
+
+
+def closing(found: Sequence[Token], at: int) -> int:
     """The place of the bracket that closes the one at a place."""
     depth = 0
     for place in range(at, len(found)):

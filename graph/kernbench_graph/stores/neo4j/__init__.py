@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-
 from kernbench_graph.errors import StoreUrlError
-from kernbench_graph.extras import install
 from kernbench_graph.store import GraphStore
 
 _ENCRYPTION = ("", "s", "ssc")
 
 
 def open_url(url: str) -> GraphStore:
-    """Connect to the server at ``url``; ``StoreUrlError`` when the driver is not installed."""
+    """Connect to the server at ``url``; ``StoreUrlError`` for another encryption."""
     scheme = url.partition(":")[0]
     name, _, encryption = scheme.partition("+")
     if encryption.lower() not in _ENCRYPTION:
         raise StoreUrlError(
             f"store '{scheme}:...' is not a store URL; use {name}://, {name}+s:// or {name}+ssc://"
-        )
-    if find_spec("neo4j") is None:
-        raise StoreUrlError(
-            f"stores on Neo4j need the official driver; {install('neo4j')}, or use the path of a folder"
         )
     from kernbench_graph.stores.neo4j.store import Neo4jStore
 

@@ -31,6 +31,7 @@ class Pushed(NamedTuple):
     detail: str
     facts: int
     """The version of the facts that were pushed with it; 0 where it was pushed without any."""
+    topology: str
 
 
 class Catalogue:
@@ -59,11 +60,12 @@ class Catalogue:
         """How those of ``ids`` that are ids of kept runs were pushed."""
         text = (
             "UNWIND $ids AS id MATCH (k:KernbenchRun {id: id}) WHERE k.state = 'kept' "
-            "RETURN k.id AS id, k.token AS token, k.detail AS detail, coalesce(k.facts, 0) AS facts"
+            "RETURN k.id AS id, k.token AS token, k.detail AS detail, coalesce(k.facts, 0) AS facts, "
+            "k.topology AS topology"
         )
         wanted = list(dict.fromkeys(value for value in ids if is_id(value)))
         rows = self._server.read(lambda tx: tx.run(text, ids=wanted).data()) if wanted else []
-        return {row["id"]: Pushed(row["token"], row["detail"], row["facts"]) for row in rows}
+        return {row.pop("id"): Pushed(**row) for row in rows}
 
     def topology(self, topology_id: str) -> bytes | None:
         """The manifest of a topology; None when there is none of that id."""

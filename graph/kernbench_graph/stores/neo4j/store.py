@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from kernbench_graph.archive.canonical import canonical_tables, check_references
 from kernbench_graph.archive.record import canonical_topology, complete_info
 from kernbench_graph.errors import ArchiveError, QueryError, StoreError
-from kernbench_graph.query.confined import not_reached
+from kernbench_graph.query.confined import TOPOLOGY, confined
 from kernbench_graph.query.guard import bound
 from kernbench_graph.query.looked_at import ADDED
 from kernbench_graph.query.names import refuse_dates
@@ -203,19 +203,22 @@ class Neo4jStore(GraphStore):
         if run not in pushed:
             raise self._unknown(run)
         notes = self._check_pushed(query, pushed)
-        named = named_runs(text, run, values, pushed.__contains__)
-        if not proved and query.reads_graph and (missed := not_reached(text, frozenset(named))):
-            raise QueryError(f"the server has all runs in one graph, and {missed}")
-        if not proved and query.follows_anything and not query.names & ADDED and (more := self.added(run)):
-            raise QueryError(
-                f"a relationship without a type may lead to what was added to run '{run}' since, such as "
-                f"'{min(more)}'; give it a type"
-            )
+        if not proved and query.reads_graph:
+            named = named_runs(text, run, values, pushed.__contains__)
+            own = confined(text, tuple(named), self._is_closed(query, named.values()))
+            if own != text:
+                topologies = {f"{TOPOLOGY}{name}": pushed[id_].topology for name, id_ in named.items()}
+                values = {**values, **named, **topologies}
+                query = self._plan(shown, own, values, timeout_s, proved)
         result = self._rows(query, values, timeout_s)
         result = replace(result, notes=[*result.notes, *notes])
         if self._token(run) != pushed[run].token:
             raise self._unknown(run)  # removed meanwhile: the rows may be some of them
         return result
+
+    def _is_closed(self, query: reading.Planned, runs: Collection[str]) -> bool:
+        """Whether a relationship without a type may lead to what was added to a run since it was kept."""
+        return query.follows_anything and not query.names & ADDED and any(map(self.added, runs))
 
     def _token(self, run_id: str) -> str:
         """What tells a run from others that had its id; empty where there is none of that id."""
@@ -242,7 +245,7 @@ class Neo4jStore(GraphStore):
     def _check_pushed(self, query: reading.Planned, pushed: Mapping[str, Pushed]) -> list[str]:
         """Remarks on runs that are not in the graph in full; ``QueryError`` where one lacks what is asked."""
         notes: list[str] = []
-        for run_id, (_, detail, facts) in pushed.items():
+        for run_id, (_, detail, facts, _) in pushed.items():
             if lacking := _first(query.names & left_out(detail)):
                 raise QueryError(
                     f"run '{run_id}' was pushed with --detail {detail}, without {lacking}; push it with "
