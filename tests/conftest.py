@@ -85,6 +85,7 @@ def pytest_runtest_protocol(
         forget()
         most_mb = max(MOST_MB, resident_mb() * 5 // 4)
     if large or nextitem is None or nextitem.path != item.path:
+        let_go(getattr(item, "module", None))
         collector.set_aside()
     return done
 
@@ -109,6 +110,14 @@ def resident_mb() -> int:
     return pages * PAGE_BYTES >> 20
 
 
+def let_go(module: object) -> None:
+    """Let go of what a module of tests keeps for others, such as machines: it is made again where wanted."""
+    name = getattr(module, "__name__", "")
+    for kept in list(getattr(module, "__dict__", {}).values()):
+        if getattr(kept, "__module__", "") == name:
+            getattr(kept, "cache_clear", int)()
+
+
 def forget() -> None:
     """Let go of what was set aside and what tests keep for others, which make it again, and of free memory.
 
@@ -116,9 +125,7 @@ def forget() -> None:
     """
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] == "tests":
-            for kept in vars(module).values():
-                if str(getattr(kept, "__module__", "")).partition(".")[0] == "tests":
-                    getattr(kept, "cache_clear", int)()
+            let_go(module)
     gc.unfreeze()
     gc.collect()
     with suppress(OSError, AttributeError, TypeError):  # another C library

@@ -76,6 +76,7 @@ def copied(source: GraphStore, target: GraphStore) -> None:
     target.keep(run, source.load_topology(run.info["topology"]))
 
 
+@pytest.mark.slow
 def test_a_folder_gives_the_same(memory: GraphStore, tmp_path: Path) -> None:
     with open_store(tmp_path / "store") as folder:
         copied(memory, folder)

@@ -71,6 +71,7 @@ def alone() -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_a_text_sees_the_runs_that_it_names(new_store: NewStore, alone: dict[str, Any]) -> None:
     with new_store() as store:
         for run, machine in records():

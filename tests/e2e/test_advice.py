@@ -95,6 +95,7 @@ def test_pes_that_a_launch_is_not_for_are_not_idle() -> None:
         kb.run(squared(for_pes=-1), topo=small)
 
 
+@pytest.mark.slow
 def test_the_time_of_collectives_is_that_of_the_lines_that_call_them() -> None:
     run = kb.run(experts())
     by_line = run.critical_path("all").by_line()

@@ -124,11 +124,14 @@ def test_who_catches_its_end_gets_it_again_and_is_left(
         kb.run(f"{endless}:{bench}", store="memory:", **limit)
 
 
-@pytest.mark.parametrize("bench", SPINNING)
+@pytest.mark.parametrize(
+    "bench", [*SPINNING[:2], *(pytest.param(b, marks=pytest.mark.slow) for b in SPINNING[2:])]
+)
 def test_a_limit_of_wall_time_ends_what_asks_for_nothing(endless: str, bench: str) -> None:
+    kb.run("gemm-single-pe", store="memory:")  # whose machine the next run has, so that its time is its own
     began = time.monotonic()
-    with pytest.raises(LimitError, match=r"limit of 1 s of wall time") as raised:
-        kb.run(f"{endless}:{bench}", store="memory:", timeout=1)
+    with pytest.raises(LimitError, match=r"limit of 0\.5 s of wall time") as raised:
+        kb.run(f"{endless}:{bench}", store="memory:", timeout=0.5)
     assert time.monotonic() - began < 20
     assert ("a bug on PE 3" in str(raised.value)) == (bench == "spins-at-its-end")
     assert bench == "spins-at-its-end" or "endless.py:" in str(raised.value)
@@ -172,8 +175,9 @@ def test_where_there_are_no_signals_it_is_interrupted(endless: str, workdir: Pat
 
 
 def test_every_command_that_runs_benches_takes_the_limit(cli: Cli, endless: str, workdir: Path) -> None:
-    ended = cli("run", f"{endless}:spins", "--timeout", "1")
-    assert (ended.status, "limit of 1 s of wall time" in ended.err) == (1, True)
+    kb.run("gemm-single-pe", store="memory:")  # whose machine the next runs have
+    ended = cli("run", f"{endless}:spins", "--timeout", "0.5")
+    assert (ended.status, "limit of 0.5 s of wall time" in ended.err) == (1, True)
     swept = cli("sweep", f"{endless}:spins", "--timeout", "1", "--format", "json")
     assert swept.status == 1
     assert "limit of 1 s of wall time" in swept.err
@@ -186,8 +190,8 @@ def test_every_command_that_runs_benches_takes_the_limit(cli: Cli, endless: str,
         "def spins(", 'import kernbench as kb\n@kb.autotune([{"N": 1}, {"N": 2}])\ndef spins('
     )
     (workdir / "tuned.py").write_text(tuned.replace("spins(x, tl)", "spins(x, N, tl)"), encoding="utf-8")
-    points = kb.tune(f"{workdir}/tuned.py:spins", store="memory:", timeout=1).points
-    assert ["1 s of wall time" in point.error for point in points] == [True, True]
+    points = kb.tune(f"{workdir}/tuned.py:spins", store="memory:", timeout=0.5).points
+    assert ["limit of 0.5 s of wall time" in point.error for point in points] == [True, True]
 
 
 FILES = {

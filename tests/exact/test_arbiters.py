@@ -54,7 +54,7 @@ def test_what_is_worked_out_on_arrival_is_what_would_be_decided(monkeypatch: pyt
     machine = Bench("passing")
     plain, ended = machine.measured(flows, True)
     monkeypatch.setitem(machine.graph.properties, "links", json.dumps(with_arbiter(f"{HERE}:Asked")))
-    asked, again = machine.measured(flows, True)
+    asked, again = Bench("passing").measured(flows, True)
     assert not any(link.port for link in plain.links.values())
     assert sum(link.port is not None for link in asked.links.values()) > 100
     assert sum(len(one.waits) for one in ended) > 100

@@ -147,8 +147,7 @@ class Script:
 
 def measured(where: Bench, conversation: list[Talk], traffic: Case) -> tuple[Any, list[Script]]:
     seen = Ends()
-    machine = Machine(where.graph, [seen], check=True)
-    machine.router = where.router
+    machine = where.started(seen, True)
     for flow in traffic:
         machine.clock.call_at(flow.start, where._start, machine, flow)
     rings = Rings(where)

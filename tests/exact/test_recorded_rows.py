@@ -31,7 +31,10 @@ def bench(torch: Any) -> None:
     torch.launch("twice", twice, x, y, out).wait()
 
 
-@pytest.mark.parametrize(("what", "topology"), [("flash-attention", "minimal"), (bench, "default")])
+@pytest.mark.parametrize(
+    ("what", "topology"),
+    [("flash-attention", "minimal"), pytest.param(bench, "default", marks=pytest.mark.slow)],
+)
 def test_rows_of_commands_stand_for_their_stages(what: Any, topology: str, tmp_path: Path) -> None:
     runs = [kb.run(what, topology, store=tmp_path, verify=verify, check=False) for verify in (False, True)]
     for table in TABLES:

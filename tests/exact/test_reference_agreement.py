@@ -18,7 +18,8 @@ from kernbench.engine.components.pe_tcm import PeTcm
 from kernbench.engine.core.fabric import Fabric
 from kernbench.engine.core.transaction import Packet
 from tests.conftest import patches_the_engine
-from tests.exact.reference.cases import TOPOLOGIES, Agreement, Case, Flow, cases
+from tests.exact.reference import cases as kept
+from tests.exact.reference.cases import TOPOLOGIES, Agreement, Bench, Case, Flow, cases
 from tests.examples import examples
 
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -158,6 +159,7 @@ def test_a_broken_engine_disagrees(
 ) -> None:
     Agreement().compare("penalties", case)
     breakage(monkeypatch)
+    monkeypatch.setattr(kept, "bench", Bench)  # a machine that is wired after it
     with pytest.raises(AssertionError, match="ns in the engine and at"):
         Agreement().compare("penalties", case, check=False)
 
@@ -169,6 +171,7 @@ def test_an_engine_with_broken_channel_requests_disagrees(
 ) -> None:
     Agreement().compare("one to one, penalties", TURNS)
     breakage(monkeypatch)
+    monkeypatch.setattr(kept, "bench", Bench)  # a machine that is wired after it
     with pytest.raises(AssertionError, match="ns in the engine and at"):
         Agreement().compare("one to one, penalties", TURNS, check=False)
 

@@ -156,15 +156,17 @@ def better(value: float, key: str, times: int) -> float:
     return value * times if key in MORE else value / times
 
 
-@examples(1000, suppress_health_check=[HealthCheck.too_slow])
+@examples(250, suppress_health_check=[HealthCheck.too_slow])
 @given(flow=drawn(), data=st.data())
 def test_a_flow_alone_is_never_later_where_a_figure_is_better(flow: Drawn, data: st.DataObject) -> None:
-    changed = replace(flow, spec=deepcopy(flow.spec))
-    found = [*figures(changed.spec)]
-    number = data.draw(st.integers(0, len(found) - 1), "figure")
-    section, key = found[number]
-    section[key] = better(section[key], key, data.draw(st.sampled_from([2, 8]), "times"))
-    assert took_ns(changed.graph(), changed) <= took_ns(flow.graph(), flow), (key, section)
+    took = took_ns(flow.graph(), flow)
+    for _ in range(4):
+        changed = replace(flow, spec=deepcopy(flow.spec))
+        found = [*figures(changed.spec)]
+        number = data.draw(st.integers(0, len(found) - 1), "figure")
+        section, key = found[number]
+        section[key] = better(section[key], key, data.draw(st.sampled_from([2, 8]), "times"))
+        assert took_ns(changed.graph(), changed) <= took, (key, section)
 
 
 @pytest.mark.parametrize("worker", ["pipelined", "serial"])

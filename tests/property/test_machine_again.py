@@ -133,9 +133,7 @@ def run_on(machine: Machine, instruments: tuple[Any, ...], how: str, size: int) 
     machine.close()
     tables = recorder.tables(machine.resources, machine.clock.now, partial=how != "well") | data.log.tables()
     columns = {
-        f"{table}.{name}": arrow(values).to_pylist()
-        for table, found in tables.items()
-        for name, values in found.items()
+        f"{table}.{name}": arrow(values) for table, found in tables.items() for name, values in found.items()
     }
     of_resources = [(r.resource, r.bytes, r.busy_ns, r.wait_ns, r.max_queue) for r in machine.resources]
     return columns | {"times": times, "events": machine.clock.events, "said": said, "use": of_resources}
@@ -156,7 +154,7 @@ def fresh(graph: PropertyGraph, how: str, size: int, check: bool) -> dict[str, A
     return run_on(Machine(graph, [data, recorder], check=check), (recorder, data), how, size)
 
 
-@examples(200, suppress_health_check=[HealthCheck.too_slow])
+@examples(128, suppress_health_check=[HealthCheck.too_slow])
 @given(overrides=MACHINES, first=RUNS, second=RUNS)
 def test_a_run_on_a_machine_that_was_used(overrides: Any, first: Any, second: Any) -> None:
     graph = compiled(None, overrides)

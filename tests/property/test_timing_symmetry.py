@@ -119,4 +119,4 @@ def test_a_lopsided_machine_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert_symmetric(bench("four cubes"), case)
     monkeypatch.setattr(Machine, "_wire", lopsided)
     with pytest.raises(AssertionError):
-        assert_symmetric(bench("four cubes"), case)
+        assert_symmetric(Bench("four cubes"), case)

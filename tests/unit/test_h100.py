@@ -225,6 +225,7 @@ def test_short_cases_keep_what_the_page_says() -> None:
         assert f"| {row.apart} | {row.limit} | {row.basis} | {row.verdict} |" in line, row.row
 
 
+@pytest.mark.slow
 def test_a_layer_by_a_library_is_the_decoder_on_one_shard(monkeypatch: pytest.MonkeyPatch) -> None:
     groups = [group for group in read("h100").groups if group.measure == "decoder_us"]
     found = [case for group in groups for _, _, case in cases(group)]

@@ -53,7 +53,7 @@ def grown(run: kb.Run, bare: kb.Run, column: str) -> dict[str, float]:
 
 
 @pytest.mark.parametrize(("sips", "alike"), [(1, False), (2, False), (2, True)])
-@pytest.mark.parametrize("n", [8, 31])
+@pytest.mark.parametrize("n", [8, pytest.param(31, marks=pytest.mark.slow)])
 def test_n_repeats_have_n_times_the_totals_of_one(sips: int, alike: bool, n: int) -> None:
     """As the same number simulated and drained: bytes and messages exactly, times within the bar."""
     whole, part = (ran(repeated(n, k, sips > 1, alike), sips) for k in (n, 3))

@@ -71,7 +71,7 @@ def test_nothing_is_run_twice_where_nothing_is_refreshed(tmp_path: Path) -> None
     assert "phases" not in found.points[0].as_dict()
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.slow)])
 def test_the_command(jobs: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["sweep", "gemm-single-pe", "--topology", "minimal", "--topo", "cube.hbm.model=dram"]
     asked += ["--topo", f"{KEY}=64,256", "--store", str(tmp_path), "--jobs", jobs]

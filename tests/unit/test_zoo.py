@@ -74,7 +74,7 @@ def test_kernels_compute_right_values(name: str, bench: str, params: dict[str, i
 @pytest.mark.parametrize(
     ("name", "pattern", "grid", "wires"),
     [
-        ("tpu-v4-64", "torus_3d", (4, 4, 4), 1),
+        pytest.param("tpu-v4-64", "torus_3d", (4, 4, 4), 1, marks=pytest.mark.slow),
         pytest.param("six-package-torus", "torus_2d", (3, 2), 1, marks=pytest.mark.slow),
         pytest.param("six-sip-torus", "torus_2d", (3, 2), 2, marks=pytest.mark.slow),
         ("a100-4", "ring_1d", (4, 1), 1),
