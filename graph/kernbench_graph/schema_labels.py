@@ -45,6 +45,8 @@ LABELS = (
            "use.", "path:"),
     _label("Step", "A step of a critical path: a time range, where it went and why. Computed on "
            "first use.", "step", "{cause} {number}"),
+    _label("Wait", "A wait of a transaction or operation. Computed on first use.", "wait",
+           "{cause} {number}"),
     _label("Work", "An operation, a PE in a launch, or a launch, compared with the limits of its "
            "hardware. Computed on first use.", "work"),
     _label("Energy", "Energy of the run, or of a part, line or launch. Computed on first "

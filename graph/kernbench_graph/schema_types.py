@@ -60,6 +60,8 @@ class Table:
     """The analysis that works it out from the other tables when it is first asked for: no archive has it."""
     fact: bool = False
     """Worked out from the other tables of every run: it is in every graph of one, and beside the archive."""
+    by_hop: bool = False
+    """Of a fact: it, or what comes with it, has about as many rows as the run has hops."""
     optional: bool = False
     """Archives have its file only where it has rows."""
     added: bool = False

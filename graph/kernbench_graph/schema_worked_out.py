@@ -10,7 +10,7 @@ from kernbench_graph.schema_types import Property, Table
 
 _P = Property
 
-FACTS_VERSION = 12
+FACTS_VERSION = 13
 """Raised whenever the same record would give other facts, or more, so that those kept are made anew."""
 
 WORKED_OUT_TABLES = (
@@ -138,6 +138,30 @@ WORKED_OUT_TABLES = (
         _P("t_from", "double", "When the later one began there.", "ns"),
         _P("gap_ns", "double", "Idle time there before that, after all earlier ones.", "ns"),
     ), computed="what followed what"),
+    Table("Wait", "run", "Waits: of transactions behind others, of operations for their engine.", (
+        _P("number", "int64", "Number of the wait, from 0: those of transactions come first."),
+        _P("ns", "double", "How much of its time it cost.", "ns"),
+        _P("t_from", "double", "When it began.", "ns"),
+        _P("t_to", "double", "When it ended.", "ns"),
+        _P("seq", "int32", "Hop of the transaction at which it waited, from 0; -1 of an operation."),
+        _P("cause", "string", "`queue`, or `back_pressure`: for room in a finite buffer."),
+        _P("txn", "int64", "The transaction that waited; -1 when an operation.", to="Transaction", absent=-1),
+        _P("op", "int64", "The operation that waited; -1 when a transaction.", to="Op", absent=-1),
+        _P("behind", "int64", "The transaction that it waited behind.", to="Transaction", absent=-1),
+        _P("behind_op", "int64", "The operation that held the engine; -1 when none did.", to="Op", absent=-1),
+        _P("place", "string", "Where it stood, such as a memory, or the link before a full buffer.", to="Use",
+           absent=""),
+        _P("part", "string", "The pseudo-channel, cache or buffer that was held, if not all of `place`.",
+           to="Use", absent=""),
+    ), key="number", computed="waits"),
+    Table("Waited", "run", "The waits that began within each window, by place.", (
+        _P("window", "string", "The window.", to="Window"),
+        _P("resource", "string", "Name of the component or link.", to="Use"),
+        _P("waits", "int64", "Number of waits."),
+        _P("waiters", "int64", "Number of distinct transactions and operations that waited."),
+        _P("wait_ns", "double", "Sum of the waits.", "ns"),
+        _P("worst_ns", "double", "The longest of them.", "ns"),
+    ), fact=True),
     Table("Window", "run", "Time windows of a run; questions select them by name.", (
         _P("name", "string", "`run`: all of it; `all`: its launches; `setup`: the time outside of them; the "
            "number of a launch, from 0."),
@@ -173,7 +197,7 @@ WORKED_OUT_TABLES = (
            "place, nor an operation.", "ns", default=0.0),
         _P("present", "int32", "Transactions there when it arrives, itself included; 0 of a hop without "
            "length, -1 where operations are what is served.", default=-1),
-    ), fact=True),
+    ), fact=True, by_hop=True),
     Table("Served", "run", "Operations at their engines, and transactions at "
           "pseudo-channels.", (
         _P("op", "int64", "The operation; -1 of a transaction.", to="Op", absent=-1, default=-1),
@@ -191,7 +215,7 @@ WORKED_OUT_TABLES = (
         _P("bytes", "int64", "Bytes moved or produced.", "bytes"),
         _P("present", "int32", "Operations, or transactions, there when it arrives, itself included; 0 "
            "without length."),
-    ), fact=True),
+    ), fact=True, by_hop=True),
     Table("Measured", "run", "The place by whose hops or operations the use of each is spread over time.", (
         _P("resource", "string", "Name of the component or link.", to="Use"),
         _P("by", "string", "The place: itself, or of a part without hops the component that it is in.",
@@ -202,12 +226,12 @@ WORKED_OUT_TABLES = (
         _P("of_transactions", "double", "Its transactions by the hops or operations there."),
         _P("of_occupied", "double", "1 where it is occupied when that place is; -1 where as long as it is "
            "busy."),
-    ), fact=True),
+    ), fact=True, by_hop=True),
     Table("Busy", "run", "When components and links were busy: intervals of constant service. They may "
           "overlap, but never add up to more than the peak.", (
         _P("resource", "string", "Name of the component or link.", to="Use"),
         _P("t_from", "double", "Where it begins.", "ns"),
         _P("t_to", "double", "Where it ends.", "ns"),
         _P("busy_ns", "double", "Time in service within it, at most its length.", "ns"),
-    ), fact=True),
+    ), fact=True, by_hop=True),
 )  # fmt: skip

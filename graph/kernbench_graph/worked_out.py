@@ -28,6 +28,7 @@ WorkOut = Callable[[RunRecord, str], Mapping[str, pa.Table]]
 """From a run and the name of a table that the schema calls fact or computed: it, and what comes with it."""
 
 FACTS = tuple(table.name for table in SCHEMA.tables if table.fact)
+SUMS = tuple(table.name for table in SCHEMA.tables if table.fact and not table.by_hop)
 COMPUTED = tuple(table.name for table in SCHEMA.tables if table.computed)
 _OF = b"kernbench.of"
 

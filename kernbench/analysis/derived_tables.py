@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 ANALYSES = {
     ("Window", "Span", "Touched"): "windows.window_facts.window_tables",
+    ("Waited",): "use.waits.waited_tables",
+    ("Wait",): "use.waits.wait_tables",
     ("HopUse", "Served", "Measured", "Busy"): "use.service_facts.served_tables",
     ("Path", "Explained", "Step"): "path.path_table.path_tables",
     ("Line", "AtLine"): "path.source_lines.line_tables",

@@ -102,14 +102,27 @@ def transactions_by_kind(run: RunRecord, topology: TopologyRecord, params: Mappi
 
 
 def waits_by_resource(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -> Rows:
-    w = columns(run.tables["WaitedFor"])
-    rows: Rows = []
-    for resource in sorted(set(w["resource"])):
-        here = w["resource"] == resource
-        ns = w["ns"][here]
-        waiters = len(set(w["txn"][here].tolist()))
-        rows.append((resource, int(here.sum()), waiters, float(ns.sum()), float(ns.max())))
-    return first(rows, lambda row: (-row[3], row[0]), params)
+    kinds = {one["resource"]: one["kind"] for one in run.tables["Use"].to_pylist()}
+    waits: dict[str, list[tuple[tuple[str, int], float]]] = {}
+    for one in run.tables["WaitedFor"].to_pylist():
+        here = [one["resource"]]
+        if kinds.get(one["resource"]) in ("pseudo_channel", "memory_cache"):
+            here.append(one["resource"].rpartition(".")[0])
+        for resource in here:
+            waits.setdefault(resource, []).append((("transaction", one["txn"]), one["ns"]))
+    for op in run.tables["Op"].to_pylist():
+        queued = kinds.get(op["component"]) in ("pe_gemm", "pe_math", "pe_fetch_store")
+        if queued and op["t_start"] > op["t_ready"]:
+            here = waits.setdefault(op["component"], [])
+            here.append((("operation", op["number"]), op["t_start"] - op["t_ready"]))
+    rows: Rows = [
+        (resource, len(found), len({who for who, _ in found}), sum(ns for _, ns in found),
+         max(ns for _, ns in found))
+        for resource, found in waits.items()
+        if resource in kinds and (kinds[resource] == params["kind"] or (
+            not params["kind"] and kinds[resource] not in ("pseudo_channel", "memory_cache")))
+    ]  # fmt: skip
+    return first(rows, lambda row: (-round(row[3], 6), row[0]), params)
 
 
 def who_waited_for_whom(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -> Rows:

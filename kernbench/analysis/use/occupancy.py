@@ -18,7 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kernbench.analysis.trace_tables import Ints, Texts
-from kernbench.analysis.windows.time_window import Floats, Window
+from kernbench.analysis.windows.time_window import Floats, Intervals, Window
 from kernbench.analysis.windows.unsimulated_use import Beyond
 from kernbench.hardware.kinds import COMPONENT_KINDS, LINK_KINDS
 
@@ -53,10 +53,13 @@ class Occupation:
         )
         self.times = unite(where, start, end)
         """Index of the name, start and end of each time for which something was there."""
+        self._intervals = Intervals(*self.times[1:])
 
     def ns(self, window: Window) -> dict[str, float]:
         """ns of ``window`` for which each resource was occupied, of those that operations or hops name."""
-        within = _within(window, len(self.names), *self.times)
+        near = self._intervals.near(window)
+        where, start, end = self.times
+        within = _within(window, len(self.names), where[near], start[near], end[near])
         return dict(zip(self.names, within.tolist(), strict=True))
 
     def of(self, use: Use, window: Window) -> dict[str, NDArray[Any]]:

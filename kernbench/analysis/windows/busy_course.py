@@ -43,9 +43,11 @@ class Course(NamedTuple):
     begin: Floats
     end: Floats
 
-    def within(self, window: Window, count: int) -> Floats:
-        """Time in service within ``window`` at each of ``count`` places, ns."""
-        near = window.near(self.begin, self.end)
+    def within(self, window: Window, count: int, near: Ints | slice = slice(None)) -> Floats:
+        """Time in service within ``window`` at each of ``count`` places, ns.
+
+        ``near`` are the rows that may have a part there, if they are known.
+        """
         share = window.share(self.begin[near], self.end[near])
         return np.asarray(np.bincount(self.where[near], self.ns[near] * share, minlength=count), np.float64)
 

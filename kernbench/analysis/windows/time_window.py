@@ -82,12 +82,6 @@ class Window:
         spans = ((max(a, begin), min(b, end)) for a, b in self.spans)
         return Window(self.name, tuple(span for span in spans if span[0] < span[1]))
 
-    def near(self, begin: Floats, end: Floats) -> NDArray[np.bool_]:
-        """Whether each interval may have a part within: none that has one is left out."""
-        if not self.spans:
-            return np.zeros(len(begin), np.bool_)
-        return np.asarray((end >= self.spans[0][0]) & (begin <= self.spans[-1][1]))
-
     def touches(self, begin: Floats, end: Floats) -> NDArray[np.bool_]:
         """Whether a part of each interval lies within; times less than 1e-9 ns apart are one."""
         if not self.spans:
@@ -119,6 +113,23 @@ class Window:
                 span = next(spans, None)
         begin, end = (self.spans[0][0], self.spans[-1][1]) if self.spans else (path.t_start, path.t_start)
         return CriticalPath(begin, end, tuple(steps), path.paths, gaps_ns=end - begin - self.ns)
+
+
+class Intervals:
+    """Intervals in arrays, of which those near a window are found without looking at the others."""
+
+    def __init__(self, begin: Floats, end: Floats) -> None:
+        self._order = np.argsort(begin, kind="stable")
+        self._begin = begin[self._order]
+        self._latest = np.maximum.accumulate(end[self._order])
+
+    def near(self, window: Window) -> NDArray[np.int64]:
+        """Rows that may have a part within ``window``, ascending: none that has one is left out."""
+        if not window.spans:
+            return np.zeros(0, np.int64)
+        first = np.searchsorted(self._latest, window.spans[0][0], "left")
+        after = np.searchsorted(self._begin, window.spans[-1][1], "right")
+        return np.sort(self._order[first:after])
 
 
 def select(

@@ -9,6 +9,7 @@ import numpy as np
 
 from kernbench.analysis.use.occupancy import Occupation
 from kernbench.analysis.windows.chosen_window import ALL, RUN, SETUP
+from kernbench.analysis.windows.place_groups import pieces
 from kernbench.analysis.windows.time_window import Window, select
 from kernbench.analysis.windows.window_use import Usage
 from kernbench.support.pgraph import RunRecord
@@ -67,21 +68,26 @@ def _use_by_window(run: RunRecord, windows: Mapping[str, Window]) -> pa.Table:
     """The use of each resource that something went through, for each window."""
     import pyarrow as pa
 
-    usage, occupation = Usage(run.tables), Occupation(run.tables)
     whole = ((0.0, float(run.info["sim_ns"])),)
-    known: dict[tuple[tuple[float, float], ...], dict[str, Any]] = {}
-    parts = []
-    for name, window in windows.items():
-        if window.spans not in known:
-            found = usage.all if window.spans == whole else usage.within(window)
-            known[window.spans] = occupation.of(found, window)
-        used = known[window.spans]
-        there = used["transactions"] > 0
-        parts.append(
-            pa.table({
-                "window": pa.array([name] * int(there.sum()), pa.string()),
-                "resource": pa.array(used["resource"][there].tolist(), pa.string()),
-                **{measure: used[measure][there] for measure in _MEASURES},
-            })
-        )  # fmt: skip
-    return pa.concat_tables(parts).combine_chunks()
+    index = {name: number for number, name in enumerate(run.tables["Use"]["resource"].to_pylist())}
+    found: list[tuple[int, dict[str, Any]]] = []
+    for tables, _ in pieces(run.tables):
+        usage, occupation = Usage(tables), Occupation(tables)
+        known: dict[tuple[tuple[float, float], ...], dict[str, Any]] = {}
+        for number, window in enumerate(windows.values()):
+            if window.spans not in known:
+                used = usage.all if window.spans == whole else usage.within(window)
+                known[window.spans] = occupation.of(used, window)
+            used = known[window.spans]
+            there = used["transactions"] > 0
+            at = np.array([index[name] for name in used["resource"][there].tolist()], np.int64)
+            found.append((number, {"at": at, **{name: used[name][there] for name in _MEASURES}}))
+    of_window = np.repeat([number for number, _ in found], [len(used["at"]) for _, used in found])
+    columns = {name: np.concatenate([used[name] for _, used in found]) for name in ("at", *_MEASURES)}
+    order = np.lexsort((columns["at"], of_window))
+    names = np.array(list(windows), dtype=object)
+    return pa.table({
+        "window": pa.array(names[of_window[order]].tolist(), pa.string()),
+        "resource": run.tables["Use"]["resource"].take(pa.array(columns.pop("at")[order])),
+        **{name: values[order] for name, values in columns.items()},
+    })  # fmt: skip

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from kernbench.analysis.trace_tables import rows_of
 from kernbench.analysis.use.occupancy import unite, united, with_occupancy
 from kernbench.analysis.windows.busy_course import Course, course_of
-from kernbench.analysis.windows.time_window import Floats, Window
+from kernbench.analysis.windows.time_window import Floats, Intervals, Window
 from kernbench.analysis.windows.unsimulated_use import COUNTED, Beyond
 from kernbench.hardware.kinds import COMPONENT_KINDS
 
@@ -149,6 +149,13 @@ class Usage:
         work = _within_stays(of, weight[rows] * scale[of], np.where(length > 0, length, np.inf), count)
         return course_of(of, work, begin[rows], end[rows])
 
+    @cached_property
+    def _times(self) -> tuple[Intervals, Intervals]:
+        """When the entries were there, and the intervals of the course."""
+        there = self.entries
+        entries = Intervals(np.minimum(there.arrived, there.begin), there.end)
+        return entries, Intervals(self.course.begin, self.course.end)
+
     def within(self, window: Window) -> dict[str, NDArray[Any]]:
         """The use of each resource within ``window``: the columns of a run's table ``Use``, in its order.
 
@@ -158,21 +165,26 @@ class Usage:
         found, rows = self._simulated(window)
         if window.accounted and self.beyond:
             for number, (base, _) in enumerate(self.beyond.bases):
-                of, _ = self._simulated(Window("", (base,)))
-                part, _ = self._simulated(window.cut(*base))
-                for key in COUNTED:
-                    more = self.beyond.share(number, key, part[key], of[key])
+                cut = window.cut(*base)
+                part = self._simulated(cut)[0] if cut.spans else {}
+                for key in COUNTED if part else ():
+                    more = self.beyond.share(number, key, part[key], self._in_bases[number][key])
                     found[key] = (found[key] + more).astype(found[key].dtype)
             found["busy_ns"] = np.minimum(found["busy_ns"], window.ns)
             found["utilisation"] = found["busy_ns"] / (window.ns or 1.0)
             rows |= found["transactions"] > 0
         return {key: values[rows] for key, values in found.items()}
 
+    @cached_property
+    def _in_bases(self) -> list[dict[str, NDArray[Any]]]:
+        """By repeat the use within the interval that stands for it."""
+        return [self._simulated(Window("", (base,)))[0] for base, _ in self.beyond.bases]
+
     def _simulated(self, window: Window) -> tuple[dict[str, NDArray[Any]], NDArray[np.bool_]]:
         """The columns of :meth:`within` of what was simulated, of all resources; which have use there."""
         used, parts, count = self.recorded, self.parts, len(self.recorded["resource"])
         there = self.entries
-        some = there.taken(window.near(np.minimum(there.arrived, there.begin), there.end))
+        some = there.taken(self._times[0].near(window))
         share = window.share(some.begin, some.end)
         # Where the first flit did not wait, later ones did.
         served = np.where(some.begin > some.arrived, some.begin, some.end)
@@ -190,7 +202,9 @@ class Usage:
             share = np.where(whole > 0, found[key] / np.where(whole > 0, whole, 1.0), 0.0)
             return np.asarray(recorded * share[parts])
 
-        busy = np.minimum(self.course.within(window, count), window.ns)  # last bits of sums could exceed it
+        busy = np.minimum(
+            self.course.within(window, count, self._times[1].near(window)), window.ns
+        )  # last bits of sums could exceed it
         per_ns = used["bytes"] / np.where(used["busy_ns"] > 0, used["busy_ns"], 1.0)
         rows = found["n"][parts] > 0
         result = {
@@ -350,7 +364,7 @@ class ServedEntries(NamedTuple):
     end: Floats
     wait: Floats
 
-    def taken(self, chosen: NDArray[np.bool_]) -> ServedEntries:
+    def taken(self, chosen: NDArray[Any]) -> ServedEntries:
         """Those that are ``chosen``."""
         return ServedEntries(
             self.where[chosen], self.nbytes[chosen], self.arrived[chosen], self.begin[chosen],

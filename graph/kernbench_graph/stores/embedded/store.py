@@ -40,12 +40,13 @@ from kernbench_graph.stores.embedded.history import History, Kept
 from kernbench_graph.stores.embedded.order import RunOrder
 from kernbench_graph.stores.embedded.recent import Recent, files_in
 from kernbench_graph.stores.embedded.run_graphs import Names
-from kernbench_graph.worked_out import FACTS, Beside
+from kernbench_graph.worked_out import FACTS, SUMS, Beside
 
-_CHEAP = 5_000_000
-"""Hops and operations times windows up to which facts are worked out when a run is kept: about a second."""
-_FEW = 2_000_000
-"""Hops and operations up to which they are: it takes some 250 bytes for each beside the run's tables."""
+_FEW = 500_000
+"""Hops and operations up to which facts of each are made when a run is kept; of more, its critical paths are.
+
+Whatever is read without a look at hops is at hand then, and takes seconds when it is first asked for.
+"""
 
 
 class EmbeddedStore(LocalStore):
@@ -100,13 +101,15 @@ class EmbeddedStore(LocalStore):
         return tables
 
     def _keep_facts(self, run: RunRecord) -> None:
-        """Work out what every graph of a run has, while its tables are at hand, where that is cheap."""
-        rows = run.tables["Hop"].num_rows + run.tables["Op"].num_rows
-        if rows <= _FEW and rows * (run.tables["Launch"].num_rows + 1) <= _CHEAP:
-            _, _, content = archive.read_info(self._runs / str(run.info["id"]))
-            whole = self._whole(run, self._beside(str(run.info["id"]), content)).tables
-            for name in FACTS:
-                whole[name]
+        """Work out what graphs of a run have, while its tables are at hand.
+
+        Sums over hops always are, so that no question which reads them ever reads a hop.
+        """
+        few = run.tables["Hop"].num_rows + run.tables["Op"].num_rows <= _FEW
+        _, _, content = archive.read_info(self._runs / str(run.info["id"]))
+        whole = self._whole(run, self._beside(str(run.info["id"]), content)).tables
+        for name in FACTS if few else (*SUMS, "Path"):
+            whole[name]
 
     def _beside(self, run_id: str, content: str) -> Beside:
         return Beside(self._worked_out / run_id, content)
