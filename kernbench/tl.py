@@ -13,8 +13,9 @@ from typing import Any, NoReturn
 from greenlet import getcurrent
 
 from kernbench.errors import KernelError
+from kernbench.language.building import UnknownNameError
 from kernbench.language.thread import KernelGreenlet
-from kernbench.language.tl import Language, UnknownNameError, public_names
+from kernbench.language.tl import Language, public_names
 from kernbench.language.triton_names import unknown
 
 

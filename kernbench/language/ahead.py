@@ -30,9 +30,9 @@ from kernbench.engine.program.computing import CallSite
 from kernbench.engine.program.operations import Op
 from kernbench.hardware.address.free_list import Block
 from kernbench.hardware.address.runs import meet, span
-from kernbench.language import arguments
+from kernbench.language.building import Builder
 from kernbench.language.handles import TensorHandle
-from kernbench.language.issue import ValueOf, tl_call
+from kernbench.language.issue import ValueOf
 from kernbench.language.tl import Language
 from kernbench.values.semantics import compute
 
@@ -72,8 +72,8 @@ class _Loop:
         self.buffers: dict[int, deque[int]] = {}
 
 
-class AheadLanguage(Language):
-    """``tl`` of a kernel that runs ahead."""
+class RunAhead(Builder):
+    """The language of a kernel that runs ahead."""
 
     stages = 1
     """``num_stages`` of loops that do not say."""
@@ -101,19 +101,8 @@ class AheadLanguage(Language):
         if self._flights:
             self._hand_over(Wait([flight.done for flight in self._flights.values()]))
 
-    @tl_call
-    def range(
-        self, /, start: Any, stop: Any = None, step: Any = 1, num_stages: int | None = None, **hints: object
-    ) -> Iterator[int]:
-        """See :meth:`Language.range`; ``num_stages`` is the launch's by default.
-
-        ``hints`` are Triton's others, without effect.
-        """
-        first, last = (0, start) if stop is None else (start, stop)
-        loop = _Loop(self.stages if num_stages is None else arguments.integer("num_stages", num_stages, 0))
-        return self._turns(loop, range(int(first), int(last), int(step)))
-
-    def _turns(self, loop: _Loop, numbers: Iterable[int]) -> Iterator[int]:
+    def _turns(self, numbers: Iterable[int], num_stages: int | None) -> Iterator[int]:
+        loop = _Loop(self.stages if num_stages is None else num_stages)
         try:
             for number in numbers:
                 loop.load = 0
@@ -127,9 +116,6 @@ class AheadLanguage(Language):
             if not self._loops:
                 self._users.clear()
                 self._views.clear()
-
-    def _index(self, number: int) -> int:
-        return number
 
     def _issue_ahead(self, command: Command) -> None:
         """Hand a command over; the kernel goes on at once with those that its queues take."""
@@ -263,6 +249,10 @@ class AheadLanguage(Language):
         if flight is not None:
             flight.result, flight.knowable = handle, knowable
         return handle
+
+
+class AheadLanguage(RunAhead, Language):
+    """``tl`` of a kernel that runs ahead."""
 
 
 def _worked_out(op: Op, values: Sequence[Any]) -> np.ndarray[Any, Any]:

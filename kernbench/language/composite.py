@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kernbench.engine.program.commands import Completion, Composite, Wait
-from kernbench.engine.program.operations import Operand, Order
+from kernbench.engine.program.operations import Operand
 from kernbench.language import arguments, promotion
 from kernbench.language.arguments import BadArgumentError
 from kernbench.language.epilogue_args import EpilogueTarget, Source, parse
@@ -113,24 +113,6 @@ class CompositeCalls(QueueCalls):
         if completion is None or not any(isinstance(item, Future) for item in completions):
             return None
         return [item.result if isinstance(item, Future) else None for item in completions]
-
-    _unwaited: list[tuple[Completion, Order]]
-
-    def _waited_for(self, completions: Sequence[Completion] | None = None) -> None:
-        """The kernel has waited for these composites, or for all: what they did is over for others."""
-        left = []
-        for completion, order in self._unwaited:
-            if completions is None or any(completion is one for one in completions):
-                if self._thread is not None:
-                    self._thread.wait(order)
-            else:
-                left.append((completion, order))
-        self._unwaited = left
-
-    def _unfinished(self) -> list[Completion]:
-        """Completions of composites and receives that are still under way."""
-        self._outstanding = [c for c in self._outstanding if not c.done]
-        return list(self._outstanding)
 
     def _source(self, argument: str, value: object) -> Source:
         if isinstance(value, TensorRef):

@@ -7,7 +7,7 @@ import inspect
 import sys
 from collections.abc import Callable
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
 
 import numpy as np
 
@@ -27,9 +27,6 @@ from kernbench.support.hints import shown
 from kernbench.support.user_code import LINES, line_of
 from kernbench.values.races import RaceDetector, Thread
 from kernbench.values.semantics import compute
-
-if TYPE_CHECKING:
-    from kernbench.language.tl import Language
 
 _SITES: dict[tuple[Any, ...], CallSite] = {}
 """Sites of elementwise calls, by operation, shapes and types."""
@@ -80,7 +77,7 @@ def tl_call(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P
 def _line(frame: FrameType) -> str:
     """``file.py:12``, the line of the user's own code at or above ``frame``; mostly one seen before."""
     known = LINES.get(id(frame.f_code))
-    if known is None and frame.f_back is not None and frame.f_globals.get("__package__") == __package__:
+    while known is None and frame.f_back is not None and frame.f_globals.get("__package__") == __package__:
         frame = frame.f_back  # a call of tl that is written in Python
         known = LINES.get(id(frame.f_code))
     if known is not None:
@@ -313,8 +310,7 @@ class Issuer:
             value = source.value(number)
         if value is None and site.knowable:
             value = _known_value(handles, op)
-        tl: Language = self  # type: ignore[assignment]
-        return TensorHandle(number, site.name, site.shape, site.dtype, block, tl, value, output, source)
+        return TensorHandle(number, site.name, site.shape, site.dtype, block, self, value, output, source)
 
     def _result(self, op: Op, block: Block, value: ValueOf | None = None) -> TensorHandle:
         """The handle to the result of ``op``, which the PE has carried out.
@@ -327,8 +323,7 @@ class Issuer:
         source = self._computed if known is None else data
         if known is None and value is not None:
             known = value(op)
-        tl: Language = self  # type: ignore[assignment]
-        return TensorHandle(op.id, op.name, output.shape, output.dtype, block, tl, known, output, source)
+        return TensorHandle(op.id, op.name, output.shape, output.dtype, block, self, known, output, source)
 
 
 def _known_value(handles: list[TensorHandle], op: Op) -> Callable[[], Array] | None:

@@ -4,29 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kernbench.engine.program.commands import Define, Load, Store
-from kernbench.engine.program.operations import Op, Operand
+from kernbench.engine.program.operations import Operand
 from kernbench.language import arguments
 from kernbench.language.arguments import BadArgumentError
 from kernbench.language.blocks import BlockBytes, BlockPointer, Mask, access
+from kernbench.language.building import Builder
 from kernbench.language.extents import broadcast, check_read, stored_shape
 from kernbench.language.handles import TensorHandle, TensorRef
-from kernbench.language.issue import Issuer, tl_call
+from kernbench.language.issue import tl_call
 from kernbench.language.pointer import Address, Pointer
 from kernbench.support.hints import shown
 
 if TYPE_CHECKING:
-    from kernbench.language.tl import Language
+    pass
 
 DEFAULT_DTYPE = "f16"
 Ptr = int | BlockPointer
 
 
-class MemoryCalls(Issuer):
+class MemoryCalls(Builder):
     """load, store, ref, make_block_ptr, advance."""
 
     _title = "Memory"
@@ -201,7 +202,7 @@ class MemoryCalls(Issuer):
             named = ptr.dtype if isinstance(ptr, Pointer | BlockPointer) else None
             if dtype is None and named is None:
                 raise BadArgumentError("dtype", "is needed for a number at a plain address")
-            value = cast("Language", self).full((1,), value, dtype or named)  # type: ignore[arg-type]
+            value = self._full((1,), value, dtype or named)
         handle = self._handle(argument, value)
         masked = None if mask is None else self._handle("mask", mask).shape
         target, named = None, ""
@@ -210,17 +211,10 @@ class MemoryCalls(Issuer):
         elif isinstance(ptr, Pointer) and strides is None:
             target, named = ptr.shape, f"tensor '{ptr.name}'"
         shape = stored_shape(handle.shape, target, masked, named)
-        tl: Language = self  # type: ignore[assignment]
         if math.prod(shape) == math.prod(handle.shape):
             same = shape == handle.shape or not isinstance(ptr, BlockPointer)
-            return handle if same else tl.reshape(handle, shape)
-        return tl.broadcast_to(handle if handle.ndim <= len(shape) else tl.reshape(handle, (1,)), shape)
-
-    def _saw(self, op: Op) -> None:
-        """A volatile load is done: what the stores that it saw came after, comes before what follows."""
-        races = self._races
-        if races is not None and self._thread is not None:
-            races.seen_by(self._thread, op.inputs[0])
+            return handle if same else self._reshaped(handle, shape)
+        return self._repeated(handle if handle.ndim <= len(shape) else self._reshaped(handle, (1,)), shape)
 
     def _block(
         self,

@@ -7,16 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 from kernbench.language import arguments
-from kernbench.language.arguments import BadArgumentError
-from kernbench.language.extents import broadcast
+from kernbench.language.building import Builder
 from kernbench.language.handles import TensorHandle
-from kernbench.language.issue import Issuer, elementwise_call, made_call, tl_call
-from kernbench.language.sites import along, moving
+from kernbench.language.issue import elementwise_call, made_call, tl_call
 from kernbench.operations import OPERATIONS, Operation
 from kernbench.operations.row import REQUIRED
 
 
-class MathCalls(Issuer):
+class MathCalls(Builder):
     """Elementwise math, comparisons, softmax, reductions; the operators of handles end up here."""
 
     _title = "Math"
@@ -28,11 +26,7 @@ class MathCalls(Issuer):
         To floats it rounds to nearest even; float to integer cuts towards zero and saturates; integers keep
         their low bits. One pass; ``x`` itself when it has that type already.
         """
-        handle = self._handle("x", x)
-        name = arguments.dtype("dtype", dtype)
-        if name == handle.dtype:
-            return handle
-        return self._compute(moving("cast", handle.shape, handle.dtype, handle.shape, name), [handle])
+        return self._converted(x, dtype)
 
     @tl_call
     def broadcast_to(self, x: TensorHandle, shape: object) -> TensorHandle:
@@ -40,18 +34,7 @@ class MathCalls(Issuer):
 
         Elementwise operations broadcast by themselves, without it.
         """
-        handle = self._handle("x", x)
-        wanted = arguments.shape("shape", shape)
-        if broadcast(handle.shape, wanted) != wanted:
-            raise BadArgumentError("shape", f"{handle.shape} cannot be broadcast to {wanted}")
-        site = moving("broadcast_to", handle.shape, handle.dtype, wanted, handle.dtype)
-        return self._compute(site, [handle])
-
-    def _along(self, name: str, x: object, axis: object, keep_dims: bool = True) -> TensorHandle:
-        handle = self._handle("x", x)
-        index = None if axis is None else arguments.axis("axis", axis, handle.ndim)
-        site = along(name, handle.shape, handle.dtype, index, bool(keep_dims))
-        return self._compute(site, [handle])
+        return self._repeated(x, shape)
 
 
 def _along_call(row: Operation) -> Callable[..., Any]:

@@ -8,6 +8,7 @@ from kernbench.engine.program import tile_plans
 from kernbench.engine.program.computing import CallSite, Gemm
 from kernbench.language import arguments, promotion
 from kernbench.language.arguments import BadArgumentError
+from kernbench.language.building import Builder
 from kernbench.language.handles import TensorHandle
 from kernbench.language.issue import Issuer, tl_call
 from kernbench.language.triton_names import ARGUMENTS
@@ -15,7 +16,7 @@ from kernbench.support import dtypes
 from kernbench.support.hints import shown
 
 
-class ProductCalls(Issuer):
+class ProductCalls(Builder):
     """dot."""
 
     _title = "Products"
@@ -44,8 +45,20 @@ class ProductCalls(Issuer):
         x, y = self._handle("a", a), self._handle("b", b)
         if precision is not None and not isinstance(precision, str):
             raise BadArgumentError("precision", f"{shown(precision)} is not the name of a precision")
-        site = _site(x.shape, x.dtype, y.shape, y.dtype, acc_dtype, out_dtype, precision or "")
-        return self._compute(site, [x, y])
+        return product(self, x, y, acc_dtype, out_dtype, precision or "")
+
+
+def product(
+    tl: Issuer,
+    x: TensorHandle,
+    y: TensorHandle,
+    acc_dtype: str | None = None,
+    out_dtype: str | None = None,
+    precision: str = "",
+) -> TensorHandle:
+    """``x @ y``."""
+    site = _site(x.shape, x.dtype, y.shape, y.dtype, acc_dtype, out_dtype, precision)
+    return tl._compute(site, [x, y])
 
 
 @functools.lru_cache(maxsize=1024)

@@ -63,9 +63,6 @@ class QueueCalls(MemoryCalls):
 
     _title = "Queues"
 
-    _outstanding: list[Completion]
-    _posted: list[Completion]
-
     @tl_call
     def send(
         self,

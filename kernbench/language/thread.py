@@ -14,6 +14,7 @@ from kernbench.engine.program.commands import Command, Completion, PeContext, Wa
 from kernbench.errors import KernelError
 from kernbench.language.ahead import AheadLanguage
 from kernbench.language.binding import Binding, name_of
+from kernbench.language.building import Builder
 from kernbench.language.issue import ValueSource
 from kernbench.language.pointer import Pointer, TensorArg
 from kernbench.language.residents import Residents, shares
@@ -29,7 +30,7 @@ _NEAR = 1 << 32
 class KernelGreenlet(UserGreenlet):
     """The greenlet of a kernel, with the ``tl`` that calls of :mod:`kernbench.tl` in it go to."""
 
-    tl: Language
+    tl: Builder
 
 
 class KernelCall:
@@ -107,7 +108,7 @@ class KernelThread:
         self._args = args
         self._kwargs = kwargs
         usual = AheadLanguage if pe.run_ahead else Language
-        language: type[Language] = getattr(binding.function, "language", usual)
+        language: type[Builder] = getattr(binding.function, "language", usual)
         self._scratch = Scratch(pe.scratch_base, pe.scratch_bytes, binding.cycles)
         self._tl = language(binding.name, pe, self._scratch, self._issue, data)
         self._tl._has_lines = binding.has_lines(args, kwargs)

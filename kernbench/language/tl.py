@@ -8,31 +8,26 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import TypeGuard
 
 import numpy as np
 
-from kernbench.engine.program.commands import Command, Cycles, PeContext, Wait
-from kernbench.errors import KernelError
+from kernbench.engine.program.commands import Cycles
 from kernbench.language import arguments
 from kernbench.language.arguments import BadArgumentError
 from kernbench.language.atomics import AtomicCalls
 from kernbench.language.composite import CompositeCalls
 from kernbench.language.handles import TensorHandle
-from kernbench.language.issue import ValueSource, tl_call
+from kernbench.language.issue import tl_call
+from kernbench.language.loops import LoopCalls
 from kernbench.language.math_calls import MathCalls
 from kernbench.language.pointer import Pointer
 from kernbench.language.products import ProductCalls
 from kernbench.language.scalars import Scalar
-from kernbench.language.scratch import Scratch
 from kernbench.language.triton_names import unknown
 from kernbench.language.views import ViewCalls
 from kernbench.support.hints import shown
-
-
-class UnknownNameError(KernelError, AttributeError):
-    """The language has no such name."""
 
 
 class constexpr:  # noqa: N801  (Triton's name)
@@ -43,15 +38,11 @@ class constexpr:  # noqa: N801  (Triton's name)
         return value
 
 
-class Language(AtomicCalls, CompositeCalls, ProductCalls, MathCalls, ViewCalls):
+class Language(AtomicCalls, CompositeCalls, ProductCalls, MathCalls, ViewCalls, LoopCalls):
     """The ``tl`` object of one kernel on one PE: the calls of its bases, and those that are not operations.
 
     A new call is a file of its own, with its class among the bases and its meaning under
     :func:`kernbench.values.semantics.means`.
-
-    ``kernel`` is the kernel's name, ``pe`` the PE, ``scratch`` its part of the PE's TCM, ``send`` forwards a
-    command to the PE and returns when the kernel may go on, ``data`` knows the values of loads (``None``:
-    nothing is known).
     """
 
     float16 = "f16"
@@ -64,41 +55,6 @@ class Language(AtomicCalls, CompositeCalls, ProductCalls, MathCalls, ViewCalls):
     uint8 = "u8"
     int32 = "i32"
     constexpr = constexpr
-
-    def __init__(
-        self,
-        kernel: str,
-        pe: PeContext,
-        scratch: Scratch,
-        send: Callable[[Command], None],
-        data: ValueSource | None = None,
-    ) -> None:
-        super().__init__(kernel, pe, scratch, send, data)
-        self._hand_over = send
-        self._outstanding = []
-        self._posted = []
-        self._scratch.wait = self._wait_for_posted
-        self._unwaited = []
-
-    def _unknown(self, name: str) -> UnknownNameError:
-        """What to say of a name that the language does not have.
-
-        A method ``__getattr__`` would say it at once, but would slow down all that there is.
-        """
-        problem = unknown(name, public_names())
-        return UnknownNameError(f"{self._place()}: {problem}", problem)
-
-    def _method(self, value: object, name: str) -> object:
-        """What ``value.name`` is of a value that has no such attribute by itself; None for nothing."""
-        return None
-
-    def _wait_for_posted(self) -> bool:
-        """Wait for the oldest send whose bytes are still in TCM; False when there is none."""
-        self._posted = [one for one in self._posted if not one.done]
-        if not self._posted:
-            return False
-        self._send(Wait(self._posted[:1]))
-        return True
 
     @tl_call
     def program_id(self, axis: int = 0) -> int:
@@ -121,39 +77,15 @@ class Language(AtomicCalls, CompositeCalls, ProductCalls, MathCalls, ViewCalls):
         return Scalar(self._pe.device_counts[_grid_axis(axis)])
 
     @tl_call
-    def range(
-        self, start: int, stop: int | None = None, step: int = 1, num_stages: int | None = None
-    ) -> Iterator[int]:
-        """Python's ``range``, whose loads run ahead where kernels do.
-
-        With ``pe.pe_cpu.run_ahead`` a call hands its command to the PE and goes on. Loads, stores and compute
-        are carried out in order of their kind, each as soon as its operands are there. Each load in the body
-        then has ``num_stages - 1`` buffers: it is issued when the last use of the buffer is over.
-
-        Args:
-            start: As in Python, as are the next two.
-            stop: Python's.
-            step: Python's.
-            num_stages: How far loads run ahead, 1 by default: a load waits for the compute before it.
-        """
-        if num_stages is not None:
-            arguments.integer("num_stages", num_stages, 0)
-        return iter(self.static_range(start, stop, step))
-
-    @tl_call
     def static_range(self, start: int, stop: int | None = None, step: int = 1) -> Sequence[int]:
         """Python's ``range``; a kernel is plain Python, so every loop is unrolled as it runs."""
-        given = {"start": start, "stop": stop, "step": step}
-        first, last, by = (arguments.integer(name, n or 0) for name, n in given.items())
-        if not by:
-            raise BadArgumentError("step", "is 0, expected another number")
-        return range(first) if stop is None else range(first, last, by)
+        return [Scalar(n) for n in self._numbers(start, stop, step)]
 
-    @tl_call
-    def static_assert(self, condition: object, message: str = "") -> None:
-        """End the kernel with an error unless ``condition`` holds. No time passes."""
-        if not condition:
-            raise self._error(message or "the condition does not hold")
+    def _index(self, number: int) -> int:
+        return Scalar(number)
+
+    def _says_unknown(self, name: str) -> str:
+        return unknown(name, public_names())
 
     @tl_call
     def device_print(self, prefix: str, *values: object) -> None:

@@ -47,6 +47,13 @@ WITHOUT_EFFECT = {
     "dot": ("allow_tf32", "input_precision", "max_num_imprecise_acc"),
     "reshape": ("can_reorder",),
     "device_print": ("hex",),
+    "range": (
+        "loop_unroll_factor",
+        "disallow_acc_multi_buffer",
+        "flatten",
+        "warp_specialize",
+        "disable_licm",
+    ),
     **{
         name: row.ignored
         for row in OPERATIONS.values()

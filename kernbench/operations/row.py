@@ -100,14 +100,20 @@ class Operation:
     math: bool = False
     libdevice: tuple[str, ...] = ()
     """Names in libdevice alone."""
-    triton_operator: str = ""
-    """The operator's call that it is in Triton's language, where ``kernbench.tl`` has another meaning."""
+    operators: tuple[str, ...] | None = None
+    """Calls of Triton's language that its operators make; None: its own name."""
     ignored: tuple[str, ...] = ()
     """Arguments of Triton's call without effect."""
 
     def __post_init__(self) -> None:
         if not self.engine:
             object.__setattr__(self, "engine", self.name)
+
+    @property
+    def in_triton(self) -> tuple[str, ...]:
+        """All names of calls in Triton's language, public or not."""
+        own = (self.name,) if self.operators is None else self.operators
+        return (*own, *self.triton, *self.libdevice)
 
     @property
     def arity(self) -> int:

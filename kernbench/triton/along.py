@@ -1,13 +1,11 @@
 """``tl`` calls of Triton along an axis: reductions, which drop it, and running sums."""
 
-# mypy: disable-error-code="override"
 from __future__ import annotations
 
 from typing import Any
 
 from kernbench.language import arguments
 from kernbench.language.issue import made_call, tl_call
-from kernbench.language.tl import Language
 from kernbench.operations import OPERATIONS, Operation
 from kernbench.triton.blocks import BlockCalls
 
@@ -52,7 +50,7 @@ def _running(row: Operation) -> Any:
             return self._along(row.name, handle, axis)
         place = arguments.axis("axis", axis, handle.ndim)
         back = tuple(slice(None, None, -1) if n == place else slice(None) for n in range(handle.ndim))
-        return Language.slice(self, self._along(row.name, Language.slice(self, handle, back), axis), back)
+        return self._sliced(self._along(row.name, self._sliced(handle, back), axis), back)
 
     return made_call(call, row.name, row.meaning)
 

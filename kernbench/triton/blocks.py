@@ -1,6 +1,5 @@
 """``tl`` calls of Triton that make blocks, and give them other shapes and types."""
 
-# mypy: disable-error-code="override"
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
@@ -14,7 +13,6 @@ from kernbench.language import arguments
 from kernbench.language.arguments import BadArgumentError
 from kernbench.language.handles import TensorHandle
 from kernbench.language.issue import made_call, tl_call
-from kernbench.language.tl import Language
 from kernbench.operations import OPERATIONS, Operation
 from kernbench.support import dtypes
 from kernbench.support.dtypes import DTYPES
@@ -49,21 +47,21 @@ class BlockCalls(AtomicCalls):
     @tl_call
     def zeros(self, shape: object, dtype: str = "f32") -> Any:
         """Zeros of ``shape``."""
-        return Language.zeros(self, shape, _made(dtype))
+        return self._zeros(shape, _made(dtype))
 
     @tl_call
     def zeros_like(self, input: Any) -> Any:
         """Zeros of another's shape and type."""
-        return Language.zeros(self, input.shape, input.dtype)
+        return self._zeros(input.shape, input.dtype)
 
     @tl_call
     def full(self, shape: object, value: Any, dtype: str = "f32") -> Any:
         """``shape`` filled with ``value``; a handle of one element is repeated."""
         if isinstance(value, TensorHandle):
-            return Language.broadcast_to(self, self.cast(value, dtype), shape)
+            return self._repeated(self.cast(value, dtype), shape)
         if dtypes.dtype(arguments.dtype("dtype", _made(dtype))).is_float:
             value = float(value)
-        return Language.full(self, shape, value, _made(dtype))
+        return self._full(shape, value, _made(dtype))
 
     @tl_call
     def cast(self, input: Any, dtype: Any, fp_downcast_rounding: object = None, bitcast: bool = False) -> Any:
@@ -82,7 +80,7 @@ class BlockCalls(AtomicCalls):
             self._wait_for(handle)
             if handle._value is not None:
                 return self.loaded(handle, f"{name} of").to(dtype)
-        return Language.cast(self, handle, name)
+        return self._converted(handle, name)
 
     def _same_bits(self, handle: TensorHandle, dtype: str) -> TensorHandle:
         """The bits of ``handle`` as another type of the same size; no time passes."""
@@ -105,7 +103,7 @@ class BlockCalls(AtomicCalls):
         if isinstance(input, Ptr):
             return Ptr(input.base, np.broadcast_to(input.at, wanted), self)
         handle = self._handle("input", input)
-        return handle if handle.shape == wanted else Language.broadcast_to(self, handle, wanted)
+        return handle if handle.shape == wanted else self._repeated(handle, wanted)
 
     @tl_call
     def broadcast(self, input: Any, other: Any) -> Any:
@@ -118,7 +116,7 @@ class BlockCalls(AtomicCalls):
         """``input`` under another shape, in row-major order."""
         if isinstance(input, KnownBlock):
             return input.made(input.data.reshape(_extents(shape)))
-        return Language.reshape(self, self._handle("input", input), _extents(shape))
+        return self._reshaped(self._handle("input", input), _extents(shape))
 
     view = reshape
 
@@ -140,14 +138,14 @@ class BlockCalls(AtomicCalls):
         """``input`` with its axes in the order ``dims``."""
         if isinstance(input, KnownBlock):
             return input.made(np.transpose(input.data, _extents(dims)))
-        return Language.trans(self, self._handle("input", input), *dims)
+        return self._transposed(self._handle("input", input), dims)
 
     @tl_call
     def trans(self, input: Any, *dims: Any) -> Any:
         """``input`` with its last two axes exchanged, or all in the order ``dims``."""
         if isinstance(input, KnownBlock):
             return self.permute(input, *dims) if dims else input.T
-        return Language.trans(self, self._handle("input", input), *dims)
+        return self._transposed(self._handle("input", input), dims)
 
     @tl_call
     def where(self, condition: Any, x: Any, y: Any) -> Any:

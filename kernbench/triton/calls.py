@@ -1,6 +1,5 @@
 """The language of Triton kernels: ``tl`` with tensors of pointers, whose calls run ahead of the PE."""
 
-# mypy: disable-error-code="override"
 from __future__ import annotations
 
 import sys
@@ -16,9 +15,8 @@ from kernbench.language.arguments import BadArgumentError, is_scalar
 from kernbench.language.handles import TensorHandle
 from kernbench.language.issue import elementwise_call, tl_call
 from kernbench.language.pointer import Pointer, TensorArg
-from kernbench.language.products import accumulate
+from kernbench.language.products import accumulate, product
 from kernbench.language.thread import KernelGreenlet
-from kernbench.language.tl import Language
 from kernbench.operations import OPERATIONS
 from kernbench.support import dtypes
 from kernbench.support.hints import shown
@@ -116,7 +114,7 @@ class TritonLanguage(ScaledCalls):
                 [self.dot(x[n], y[n], one, out_dtype=out_dtype) for n, one in enumerate(sums)]
             )
         if acc is None:
-            return Language.dot(self, x, y, None, "i32" if dtype(x.dtype).is_int() else str(out_dtype))
+            return product(self, x, y, None, "i32" if dtype(x.dtype).is_int() else str(out_dtype))
         return accumulate(self, x, y, self._handle("acc", acc))
 
     @tl_call
@@ -228,12 +226,8 @@ class TritonLanguage(ScaledCalls):
 
 
 for _row in OPERATIONS.values():
-    if _row.triton_operator:
-        setattr(
-            TritonLanguage, _row.triton_operator, elementwise_call(_row, _row.triton_operator, ("a", "b"))
-        )
-    if _row.kind == "elementwise":
-        for _name in (*_row.triton, *_row.libdevice):
+    for _name in _row.in_triton if _row.kind == "elementwise" else ():
+        if not hasattr(TritonLanguage, _name):
             setattr(TritonLanguage, _name, elementwise_call(_row, _name, ("x", "y", "z")[: _row.arity]))
 
 

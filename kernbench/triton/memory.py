@@ -13,7 +13,6 @@ from kernbench.language import arguments
 from kernbench.language.arguments import BadArgumentError
 from kernbench.language.handles import TensorHandle
 from kernbench.language.issue import tl_call
-from kernbench.language.tl import Language
 from kernbench.support import dtypes
 from kernbench.support.hints import shown
 from kernbench.triton.access import moved
@@ -30,7 +29,7 @@ class TritonMemory(Operands):
     """load, store."""
 
     @tl_call
-    def load(  # type: ignore[override]
+    def load(
         self,
         pointer: Any,
         mask: Any = None,
@@ -69,7 +68,7 @@ class TritonMemory(Operands):
         arguments.held("other", number, dtype)
         shape, what = moved(ptr, None if keep is None else keep.data)
         if not what.runs:
-            return Language.full(self, shape, number, dtype)
+            return self._full(shape, number, dtype)
         params: dict[str, Any] = {}
         source = Operand(shape, dtype, address=what.runs[0][0])
         if what.chosen is not None:
@@ -93,7 +92,7 @@ class TritonMemory(Operands):
         return handle
 
     @tl_call
-    def store(  # type: ignore[override]
+    def store(
         self,
         pointer: Any,
         value: Any,
@@ -136,11 +135,11 @@ class TritonMemory(Operands):
             if isinstance(value, Int) or value.dtype not in dtypes.DTYPES:
                 value = value.to(kind(dtype))
         if arguments.is_scalar(value):
-            return Language.full(self, shape, arguments.scalar(argument, value), dtype)
+            return self._full(shape, arguments.scalar(argument, value), dtype)
         tl = cast("TritonLanguage", self)
-        handle = Language.cast(self, self._handle(argument, value), dtype)
+        handle = self._converted(self._handle(argument, value), dtype)
         if handle.shape != shape and int(np.prod(handle.shape)) == int(np.prod(shape)):
-            handle = Language.reshape(self, handle, shape)
+            handle = self._reshaped(handle, shape)
         if handle.shape != shape and (
             len(handle.shape) > len(shape)
             or any(n not in (1, m) for n, m in zip(handle.shape[::-1], shape[::-1], strict=False))

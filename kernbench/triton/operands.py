@@ -1,10 +1,10 @@
 """From what a Triton kernel calculates with to what engines take, and back: known blocks and handles."""
 
-# mypy: disable-error-code="override"
 from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,11 @@ from kernbench.engine.program.operations import Op
 from kernbench.errors import KernelError, PendingValueError
 from kernbench.hardware.address.free_list import Block
 from kernbench.language import arguments
-from kernbench.language.ahead import AheadLanguage
+from kernbench.language.ahead import RunAhead
 from kernbench.language.arguments import BadArgumentError
 from kernbench.language.handles import TensorHandle
-from kernbench.language.tl import Language
+from kernbench.language.issue import tl_call
+from kernbench.language.loops import LoopCalls
 from kernbench.support import dtypes
 from kernbench.support.hints import no_attribute
 from kernbench.triton.names import METHODS
@@ -35,7 +36,7 @@ def _typed(handle: TensorHandle) -> TensorHandle:
     return handle
 
 
-class Operands(AheadLanguage):
+class Operands(RunAhead, LoopCalls):
     """KnownBlock integers and blocks beside the handles of a kernel."""
 
     def handle_of(self, value: KnownBlock) -> TensorHandle:
@@ -66,6 +67,16 @@ class Operands(AheadLanguage):
                 "verify=True), or load the whole table and pick with tl.gather"
             ) from None
 
+    @tl_call
+    def slice(self, x: Any, index: Any) -> TensorHandle:
+        """``x[index]``: part of a block."""
+        return self._sliced(x, index)
+
+    @tl_call
+    def static_range(self, start: int, stop: int | None = None, step: int = 1) -> Sequence[int]:
+        """Python's ``range``."""
+        return self._numbers(start, stop, step)
+
     def _result(self, op: Op, block: Block, value: Any = None) -> TensorHandle:
         return _typed(super()._result(op, block, value))
 
@@ -88,7 +99,7 @@ class Operands(AheadLanguage):
         if arguments.is_scalar(value):
             number = arguments.scalar(argument, self._operand(value))
             kind = {float: "f32", bool: "i1"}.get(type(number), "i32")
-            return Language.full(self, (1,), number, kind)
+            return self._full((1,), number, kind)
         return super()._handle(argument, value)
 
     def _elementwise(self, name: str, names: tuple[str, ...], given: tuple[object, ...]) -> TensorHandle:
@@ -100,7 +111,9 @@ class Operands(AheadLanguage):
             halves = any(one.is_float for one in types) or (name == "div" and len(types) == len(given))
             if halves and all(one.name != "f32" for one in types):
                 # As Triton divides halves.
-                given = tuple([self.cast(x, "f32") if isinstance(x, TensorHandle) else x for x in given])
+                given = tuple(
+                    [self._converted(x, "f32") if isinstance(x, TensorHandle) else x for x in given]
+                )
         return super()._elementwise(name, names, given)
 
     def _method(self, value: object, name: str) -> Any:

@@ -1,6 +1,5 @@
 """``tl`` calls of Triton that rearrange blocks, or combine elements with a function of the kernel's."""
 
-# mypy: disable-error-code="override"
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -16,7 +15,6 @@ from kernbench.language import arguments
 from kernbench.language.arguments import BadArgumentError
 from kernbench.language.handles import TensorHandle
 from kernbench.language.issue import tl_call
-from kernbench.language.tl import Language
 from kernbench.support.dtypes import widen
 from kernbench.triton.along import AlongCalls
 from kernbench.values.semantics import means
@@ -55,7 +53,7 @@ class RearrangingCalls(AlongCalls):
 
     def _part(self, blocks: list[TensorHandle], place: int, part: slice | int) -> list[TensorHandle]:
         key = (*(slice(None) for _ in range(place)), part)
-        return [Language.slice(self, one, key) for one in blocks]
+        return [self._sliced(one, key) for one in blocks]
 
     @tl_call
     def reduce(self, input: Any, axis: Any, combine_fn: Callable[..., Any], keep_dims: bool = False) -> Any:
@@ -163,7 +161,7 @@ class RearrangingCalls(AlongCalls):
     def interleave(self, a: Any, b: Any) -> Any:
         """The elements of two blocks in turn along their last axis."""
         both = self.join(a, b)
-        return Language.reshape(self, both, (*both.shape[:-2], 2 * both.shape[-2]))
+        return self._reshaped(both, (*both.shape[:-2], 2 * both.shape[-2]))
 
     def stacked(self, parts: Sequence[TensorHandle]) -> TensorHandle:
         """Results that were put one after the other, as one block; no time passes."""

@@ -108,9 +108,7 @@ def call_of(language: Any, row: Operation, in_triton: bool) -> Any:
             return lambda *given: getattr(language, plain.name)(*given, propagate_nan=True)
     if not in_triton:
         return getattr(language, row.name) if row.tl else None
-    if row.name in ("floordiv", "mod"):
-        return None
-    return getattr(language, row.triton_operator or row.name)
+    return getattr(language, row.in_triton[0]) if row.in_triton else None
 
 
 @triton.jit

@@ -11,6 +11,7 @@ import kernbench as kb
 import kernbench.triton as triton
 import kernbench.triton.language as tl
 from kernbench.errors import KernBenchError
+from kernbench.language import interpret
 from kernbench.triton.values import Int
 
 X = np.array([1, -1, 2, -2], np.float32)
@@ -235,3 +236,15 @@ def test_types_of_memory_are_known_and_wrap() -> None:
     for kind in (np.int16, np.uint16, np.uint32, np.uint64, np.int64):
         x = np.array([1, 2, np.iinfo(kind).max, 7], kind)
         np.testing.assert_array_equal(run(kernel[(1,)], x, out=np.zeros(4, kind), n=4), x * kind(3))
+
+
+@pytest.mark.parametrize("loop", ["range", "static_range"])
+def test_a_comparison_with_the_index_of_a_loop_is_inverted(loop: str) -> None:
+    def kernel(out: Any, tl: Any) -> None:
+        for i in getattr(tl, loop)(4):
+            if ~(i == 0):
+                tl.store(out + 4 * i, tl.full((1,), 1.0, "f32"))
+
+    out = np.zeros(4, np.float32)
+    interpret(kernel, out=out)
+    assert out.tolist() == [0, 1, 1, 1]

@@ -7,7 +7,7 @@ import enum
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
-from kernbench.language.tl import UnknownNameError
+from kernbench.language.building import UnknownNameError
 from kernbench.triton.calls import called, current
 from kernbench.triton.language import extra as extra
 from kernbench.triton.names import CALLS, HINTS, MATH, unknown

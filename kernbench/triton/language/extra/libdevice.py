@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from kernbench.language.tl import UnknownNameError
+from kernbench.language.building import UnknownNameError
 from kernbench.support.hints import did_you_mean
 from kernbench.triton.calls import called
 from kernbench.triton.names import LIBDEVICE

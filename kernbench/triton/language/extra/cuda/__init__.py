@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from kernbench.language.tl import UnknownNameError
+from kernbench.language.building import UnknownNameError
 from kernbench.triton.language.extra import libdevice as libdevice
 
 
