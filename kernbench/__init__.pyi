@@ -5,6 +5,7 @@ from kernbench.api.annotating import annotate as annotate
 from kernbench.api.asking import ask as ask, ask_cypher as ask_cypher, questions as questions
 from kernbench.api.comparing import compare as compare
 from kernbench.api.kernel import KernelRun as KernelRun, run_kernel as run_kernel
+from kernbench.api.models.model import model as model
 from kernbench.api.open_runs import open_run as open_run, runs as runs
 from kernbench.api.pictures import diagram as diagram
 from kernbench.api.probing import probe as probe

@@ -117,7 +117,7 @@ def what_if(
         before_pj: float | None = None
         if rerun:
             before_pj = energy(kept)["energy_pj"]
-            changed = kept_topology(_with(str(original.properties["spec"]), wanted))
+            changed = kept_topology(spec_with(str(original.properties["spec"]), wanted))
             if topo:
                 changed = described_machine(changed, topo)[0]
             new = rerun_kept(
@@ -205,7 +205,7 @@ def what_if_candidates(
         before = path.ns
         saved: list[float | None] = []
         for one in found[:measure]:
-            changed = kept_topology(_with(str(original.properties["spec"]), {one.where: 2.0}))
+            changed = kept_topology(spec_with(str(original.properties["spec"]), {one.where: 2.0}))
             try:
                 new = rerun_kept(kept, changed, original, bench, code, store=aside, progress=progress)
             except RunVerificationError:  # what gives wrong values saves nothing
@@ -285,7 +285,7 @@ def _newest(store: GraphStore) -> Run:
     return kept
 
 
-def _with(spec: str, changes: Mapping[str, Speed]) -> str:
+def spec_with(spec: str, changes: Mapping[str, Speed]) -> str:
     """A topology's specification with further overrides, under a name of its own."""
     content: dict[str, Any] = json.loads(spec)
     name = str(content["name"]).removesuffix(f".{TAG}")

@@ -31,8 +31,8 @@ MEMORIES = ("hbm", "sram", "tcm")
 """What memories are called; a kind of component says which it is."""
 LINK, PACKAGE = "link", "package"
 """Links within a chiplet; die-to-die links and those between packages."""
-_BETWEEN = frozenset(kind.kind for kind in LINK_KINDS.values() if kind.seam) | {"pcie"}
-_WITHIN_PE = frozenset(kind.kind for kind in LINK_KINDS.values() if kind.within_pe)
+BETWEEN = frozenset(kind.kind for kind in LINK_KINDS.values() if kind.seam) | {"pcie"}
+WITHIN_PE = frozenset(kind.kind for kind in LINK_KINDS.values() if kind.within_pe)
 """Links whose bytes the trace does not give by operation; the TCM at their end counts them."""
 _READS, _WRITES = ("dma_read", "tcm_read"), ("dma_write", "tcm_write")
 COMPUTE = "gemm"
@@ -101,7 +101,7 @@ def _peaks(topology: Mapping[str, pa.Table]) -> _Peaks:
     columns = (links[name].to_pylist() for name in ("name", "kind", "dst", "bw_gbs"))
     for name, kind, dst, gbs in zip(*columns, strict=True):
         inward.setdefault(dst, []).append(gbs)
-        if kind not in _WITHIN_PE:
+        if kind not in WITHIN_PE:
             wires[name] = kind, gbs
     for row in topology["Component"].to_pylist():
         name, kind, has = row["name"], row["kind"], json.loads(row.get("attributes") or "{}")
@@ -290,7 +290,7 @@ def _over_links(level: str, crossed: Mapping[str, int], peaks: _Peaks) -> tuple[
     by_kind: dict[str, list[tuple[int, float]]] = {}
     for link, nbytes in crossed.items():
         kind, gbs = peaks.links[link]
-        if (kind in _BETWEEN) == (level == PACKAGE):
+        if (kind in BETWEEN) == (level == PACKAGE):
             by_kind.setdefault(kind, []).append((nbytes, gbs))
     longest = 0.0, 0
     for of in by_kind.values():

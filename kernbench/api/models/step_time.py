@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+import io
+from collections.abc import Mapping, Sequence
+from contextlib import redirect_stderr
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from kernbench.engine.run_options import Progress
     from kernbench.host import Context
     from kernbench.support.pgraph import PropertyGraph
+    from kernbench.workloads.benches.llama_decoder import Plan
     from kernbench.workloads.models.config import Model
 
 Phase = Literal["decode", "prefill"]
@@ -69,6 +72,8 @@ class StepResult:
     """Share of the critical path of a layer by cause; None as with energy."""
     run_id: str = ""
     """The kept run of one layer that energy and causes are of."""
+    notes: Sequence[str] = ()
+    """What is left out or stands for something else."""
 
     @property
     def exact(self) -> bool:
@@ -89,6 +94,11 @@ class StepResult:
     def of_roof(self) -> float:
         """How near the step comes to its least time."""
         return self.roof_ns / self.ns
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it, with ``exact tokens_per_s of_roof``."""
+        more = {name: getattr(self, name) for name in ("exact", "tokens_per_s", "of_roof")}
+        return {**asdict(self), **more}
 
 
 def step(
@@ -169,16 +179,15 @@ def _simulated(
     progress: Progress | None,
 ) -> dict[str, Any]:
     """The fields of a :class:`StepResult` that no trace is needed for."""
-    from kernbench.workloads.benches.llama_decoder import Plan, unshared
-    from kernbench.workloads.benches.llama_decoder import run as decoder
+    from kernbench.workloads.benches import llama_decoder as bench
 
     seen: dict[str, Any] = {}
 
-    def bench(torch: Context) -> None:
-        plan, sips = Plan.of(torch, sizes), torch.ahbm.sips
-        if unshared(sizes, len(sips)) is None:  # before tensors take room; else the decoder refuses
+    def decoder(torch: Context) -> None:
+        plan, sips = bench.Plan.of(torch, sizes), torch.ahbm.sips
+        if bench.unshared(sizes, len(sips)) is None:  # before tensors take room; else the decoder refuses
             need, fit = plan.fit(sizes.layers)
-        decoder(torch)
+        bench.run(torch)
         parts = {name: getattr(need, name).total() for name in ("weights", "cache", "activations")}
         roof = Roof.of(Peaks.of(torch.graph, sips), sizes, plan.phase, plan.tokens, plan.kv, len(sips))
         seen.update(
@@ -186,9 +195,11 @@ def _simulated(
             memory={**parts, "free": fit.package_free - need.total.total()},
             roof_ns=roof.ns,
             bound_by=roof.bound,
+            notes=_notes(plan, need.total.total() > fit.package_free),
         )
 
-    done = run(bench, graph, params=params, device=device, trace=False, exact=exact, progress=progress)
+    with redirect_stderr(io.StringIO()):  # what the bench says of it the result has
+        done = run(decoder, graph, params=params, device=device, trace=False, exact=exact, progress=progress)
     estimated, bar = share_and_bar(done.properties)
     periods = [one["simulated"] for one in done.properties.get("repeats", ()) if one["kind"] == "repeat"]
     return {
@@ -207,6 +218,13 @@ def _simulated(
     }
 
 
+def _notes(plan: Plan, too_large: bool) -> list[str]:
+    notes = [*plan.model.notes]
+    if plan.phase == "decode" and plan.kv < plan.torch.params.kv:
+        notes.append(f"of each sequence the last {plan.kv} keys are there, its window")
+    return [*notes, *(["it does not fit the memory, which was ignored"] if too_large else [])]
+
+
 def _traced(
     kept: KeptFigures,
     key: tuple[object, ...],
@@ -221,9 +239,9 @@ def _traced(
     with borrowed(store) as opened:
         if found is not None and any(one["id"] == found["run_id"] for one in opened.runs()):
             return found
-        one = run(
-            "llama-decoder", graph, params={**params, "layers": 1}, device=device, store=opened, tags=[TAG]
-        )
+        layer = {**params, "layers": 1}
+        with redirect_stderr(io.StringIO()):
+            one = run("llama-decoder", graph, params=layer, device=device, store=opened, tags=[TAG])
         causes = one.critical_path("all").by_cause()
         whole = sum(causes.values())
         found = {

@@ -134,7 +134,7 @@ class Fit:
 def size(nbytes: float) -> str:
     """Bytes in a decimal unit with three digits, as the sizes of models are said."""
     units = ("B", "kB", "MB", "GB", "TB", "PB")
-    step = next((i for i in range(len(units)) if nbytes < 999.5 * 1000**i), len(units) - 1)
+    step = next((i for i in range(len(units)) if abs(nbytes) < 999.5 * 1000**i), len(units) - 1)
     return f"{nbytes / 1000**step:.3g} {units[step]}"
 
 

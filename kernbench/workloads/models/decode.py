@@ -16,22 +16,27 @@ if TYPE_CHECKING:
     from kernbench.language import Pointer
 
 
-def add(x: Pointer, y: Pointer | None, squares: Pointer, m: int, at_once: int, tl: Any) -> None:
-    """``x += y`` in own blocks of this cube's copy, and the sum of its squares for each token."""
+def add(x: Pointer, y: Pointer | None, squares: Pointer, m: int, at_once: int, some: int, tl: Any) -> None:
+    """``x += y`` in own blocks of this cube's copy, and the sum of its squares for each token.
+
+    ``some`` tokens at a time, all of them where there is room.
+    """
     rows, width = tl.local_shape(x)
-    total: Any = None
-    for first in range(0, rows // m, at_once):
-        shape = (min(at_once, rows // m - first), m, width)
-        at = first * m * width * 2
-        h = tl.load(x.local + at, shape, "f16")
-        if y is not None:
-            own = tl.program_id(0) * rows * width * 2
-            h = h + tl.load(y + own + at, shape, "f16")
-            tl.store(x.local + at, h)
-        wide = h.to(tl.float32)
-        part = tl.sum(tl.sum(wide * wide, axis=2), axis=0)
-        total = part if total is None else total + part
-    tl.store(squares.local, tl.reshape(total, (1, m)))
+    for token in range(0, m, some):
+        wide = min(some, m - token)
+        total: Any = None
+        for first in range(0, rows // m, at_once):
+            shape = (min(at_once, rows // m - first), wide, width)
+            at = (first * m + token) * width * 2
+            h = tl.load(x.local + at, shape, "f16")
+            if y is not None:
+                own = tl.program_id(0) * rows * width * 2
+                h = h + tl.load(y + own + at, shape, "f16")
+                tl.store(x.local + at, h)
+            exact = h.to(tl.float32)
+            part = tl.sum(tl.sum(exact * exact, axis=2), axis=0)
+            total = part if total is None else total + part
+        tl.store(squares.local + token * 4, tl.reshape(total, (1, wide)))
 
 
 def spread(x: Pointer, copy: Pointer, m: int, count: int, at_once: int, tl: Any) -> None:

@@ -205,7 +205,8 @@ class DecodeStep:
 
     def _add(self, y: Tensor | None) -> None:
         at_once = max(1, self._at_once(self.share.of_hidden) // 4)
-        self._torch.launch("add", decode.add, self.x, y, self.squares, self.m, at_once)
+        some = min(self.m, max(1, self._room // 4 // (2 * self.share.of_hidden.width)))
+        self._torch.launch("add", decode.add, self.x, y, self.squares, self.m, at_once, some)
 
     def _project(
         self,

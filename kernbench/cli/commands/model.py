@@ -1,0 +1,117 @@
+"""``kernbench model``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+import kernbench as kb
+from kernbench.cli import completion, options
+from kernbench.cli.group import Command
+from kernbench.cli.output import format_option, print_content, print_csv, print_json, say
+from kernbench.cli.progress import running
+
+
+def _numbers(_ctx: click.Context, param: click.Parameter, text: str) -> tuple[int, ...]:
+    """Whole numbers, 1 or more, with commas between them; none for an empty text."""
+    try:
+        found = tuple(int(one) for one in text.split(",") if one.strip())
+    except ValueError:
+        found = (0,)
+    if any(number < 1 for number in found):
+        raise click.BadParameter(f"'{text}' is not a list of whole numbers from 1, such as 1,64", param=param)
+    return found
+
+
+@click.command(
+    cls=Command,
+    examples=[
+        "kernbench model small --topology minimal --batch 1,4 --context 64 --prompt 32",
+        "kernbench model llama-70b --topology h100-8-nvswitch --what-if",
+        "kernbench model ./Llama-2-70b --topology mine.yaml --topology tray-8 --out answer.html",
+    ],
+)
+@click.argument("name", metavar="MODEL|config.json|DIR")
+@click.option(
+    "--topology", "topologies", multiple=True, metavar="FILE", shell_complete=completion.topologies,
+    help="A topology file, or the name of a shipped one; a second one is compared with the first.  "
+    "[default: default]",
+)  # fmt: skip
+@click.option(
+    "--batch", default="1,16,64,256", show_default=True, callback=_numbers, metavar="LIST",
+    help="Sequences in decode.",
+)  # fmt: skip
+@click.option(
+    "--context", default="1024", show_default=True, callback=_numbers, metavar="LIST",
+    help="Keys of each sequence, the new token's among them.",
+)  # fmt: skip
+@click.option(
+    "--prompt", default="1024", show_default=True, callback=_numbers, metavar="LIST",
+    help="Tokens of one sequence whose first token is waited for; '' for none.",
+)  # fmt: skip
+@click.option(
+    "--what-if", is_flag=True,
+    help="Simulate the first context and prompt again with twice the memory, the links, the arithmetic.",
+)  # fmt: skip
+@click.option("--no-energy", is_flag=True, help="Leave out energy and critical path; takes half the time.")
+@click.option(
+    "--device", default="all", show_default=True, metavar="all|sip:N", help="Packages that share it."
+)
+@click.option(
+    "--kernels", type=click.Choice(["own", "triton"]), default="own", show_default=True,
+    help="own: each PE streams what lies with it; triton: kernels of Triton over a grid.",
+)  # fmt: skip
+@click.option("--ignore-capacity", is_flag=True, help="Answer also for what does not fit the memory.")
+@options.topo
+@options.exact
+@click.option("--out", metavar="F.html", callback=options.ends_in(".html"), help="Also write one page.")
+@options.timeout
+@options.store
+@format_option
+def command(
+    name: str,
+    topologies: tuple[str, ...],
+    no_energy: bool,
+    out: str | None,
+    store: str | None,
+    fmt: str,
+    **same: Any,
+) -> None:
+    """Show what a machine makes of a language model: tokens a second, time to the first token, memory.
+
+    MODEL is a name that 'kernbench list llama-decoder' shows, or a config.json as Hugging Face has them.
+    Each row is simulated: three layers, and the others like them. Steps are saved in the store's folder by
+    the content of model and machine, so the same question is answered at once. What does not fit the memory
+    is said, with what would.
+
+    JSON has model, machines, steps (machine, packages, phase, batch, context, ns, layers, layers_simulated,
+    estimated, bar, parts, roof_ns, bound_by, memory in bytes, energy_pj, causes, run_id, notes, exact,
+    tokens_per_s, of_roof, change), twice (machine, phase, batch, context, ns, and ns with twice the memory,
+    links, compute) and refused (machine, phase, batch, context, problem). CSV has the steps.
+    """
+    from kernbench.api.models.page import write_page
+
+    for topology in topologies:
+        options.topology_file(topology)
+    with running() as progress, options.opened(store) as kept_in:
+        found = kb.model(
+            name,
+            list(topologies) or None,
+            energy=not no_energy,
+            store=kept_in,
+            progress=progress.of_pieces,
+            **same,
+        )
+    if out is not None:
+        write_page(found, Path(out))
+    if fmt == "json":
+        return print_json(found.as_dict())
+    if fmt == "csv":
+        rows = found.flat()
+        return print_csv(list(rows[0]), [list(row.values()) for row in rows])
+    print_content(found.content, whole=True)
+    if out is not None:
+        say(out)
+    return None

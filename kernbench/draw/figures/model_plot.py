@@ -1,0 +1,33 @@
+"""Tokens a second of a model over its batch, a line a machine and context, with the roof of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kernbench.draw.figures.drawing import COLOURS, blank, with_grid
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def model_figure(rows: Sequence[Mapping[str, Any]]) -> Figure:
+    """Of steps in decode; dashed what three numbers of a package allow."""
+    figure = blank((8.6, 5.0), "Tokens a second")
+    axes = figure.subplots()
+    lines: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        lines.setdefault((row["machine"], row["context"]), []).append(row)
+    for number, ((machine, context), line) in enumerate(lines.items()):
+        line.sort(key=lambda row: row["batch"])
+        colour, batches = COLOURS[number % len(COLOURS)], [row["batch"] for row in line]
+        simulated = [row["tokens_per_s"] for row in line]
+        axes.plot(batches, simulated, "o-", color=colour, label=f"{machine}, {context} keys")
+        axes.plot(batches, [row["batch"] * 1e9 / row["roof_ns"] for row in line], "--", color=colour)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_xlabel("sequences; dashed: the roof")
+    axes.set_ylabel("tokens a second, all sequences")
+    with_grid(axes)
+    axes.legend(frameon=False, fontsize=8)
+    return figure
