@@ -12,6 +12,8 @@ from kernbench.api.probing import probe as probe
 from kernbench.api.result import Run as Run
 from kernbench.api.running import RunVerificationError as RunVerificationError, run as run
 from kernbench.api.saving import save_question as save_question
+from kernbench.api.serving.result import Serving as Serving
+from kernbench.api.serving.simulated_service import serve_sim as serve_sim
 from kernbench.api.stores import open_store as open_store
 from kernbench.api.topologies import (
     check_routes as check_routes,

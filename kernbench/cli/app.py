@@ -25,6 +25,7 @@ app = LazyGroup(
         "sweep": Entry(f"{_HERE}.sweep", "Run a bench over many parameters and topologies."),
         "evaluate": Entry(f"{_HERE}.evaluate", "Run an evaluation: points, tables, figures, regressions."),
         "model": Entry(f"{_HERE}.model", "Show what a machine makes of a model: tokens a second, memory."),
+        "serve-sim": Entry(f"{_HERE}.serve_sim", "Simulate a service of a model: load, waits, goodput."),
         "list": Entry(f"{_HERE}.list", "List the benches and their parameters."),
         "probe": Entry(f"{_HERE}.probe", "Time single transfers and check them against a formula."),
         "validate": Entry(f"{_HERE}.validate", "Compare the model with silicon and other simulators."),

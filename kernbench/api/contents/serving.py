@@ -1,0 +1,97 @@
+"""A simulated service on every surface: its curve over rates, its times, waits, use over time, steps."""
+
+from __future__ import annotations
+
+from math import inf
+
+from kernbench.api.serving.result import Serving
+from kernbench.draw.cells import number, share
+from kernbench.draw.content import SHARE, Column, Content, Grid
+from kernbench.workloads.serving.measures import over_time, waits
+
+_SHARES = ("within", "machine_busy", "cache_mean", "cache_peak", "busy", "cache", "share")
+_CURVE = ("offered_rate", "throughput", "goodput", "within", "output_tokens_s", "machine_busy", "mean_batch",
+          "cache_peak", "preemptions", "ttft_p50_ms", "ttft_p99_ms", "tpot_p50_ms", "tpot_p99_ms",
+          "latency_p50_ms")  # fmt: skip
+
+
+def content(found: Serving) -> Content:
+    """Of the last point, and the curve where there are several."""
+    point, curve = found.point, found.curve()
+    at = f" at {number(point.rate)} requests/s" if len(curve) > 1 else ""
+    grids = [
+        Grid("curve", "By rate of arrival, requests/s", _columns(_CURVE), curve, bars="throughput",
+             label="offered_rate", in_summary=None),
+        _grid("times", f"Times of requests{at}", point.percentiles),
+        _grid("waits", f"What requests waited for in the queue{at}", waits(point.served), "none waited"),
+        _grid("use", f"Use over time{at}", over_time(point.served)),
+        _grid("steps", "Simulated steps; tokens: keys of each sequence, or of a prompt", found.steps),
+    ]  # fmt: skip
+    return Content(
+        grids if len(curve) > 1 else grids[1:],
+        "no request was served",
+        said=_said(found),
+        note=" ".join(found.notes),
+        title=f"Service of {found.model} on {found.machine}",
+        facts=_facts(found),
+    )
+
+
+def _grid(key: str, heading: str, rows: object, empty: str = "") -> Grid:
+    listed = list(rows)  # type: ignore[call-overload]
+    names = list(listed[0]) if listed else []
+    return Grid(key, heading, _columns(names), listed, empty, in_summary=None)
+
+
+def _columns(names: object) -> list[Column]:
+    return [Column(name, SHARE if name in _SHARES else "") for name in names]  # type: ignore[attr-defined]
+
+
+def _facts(found: Serving) -> list[tuple[str, str]]:
+    limits, target = found.limits, found.target
+    room = limits.blocks * limits.block_tokens
+    asked = {"ttft": target.ttft_ns, "tpot": target.tpot_ns}
+    kept = [f"{name} {number(ns / 1e6)} ms" for name, ns in asked.items() if ns < inf]
+    return [
+        ("model", found.model),
+        ("machine", f"{found.machine}, {found.packages} package{'s' if found.packages > 1 else ''}"),
+        *((name, text) for name, text in found.asked.items()),
+        ("policy", found.policy),
+        ("cache", f"{number(room)} tokens in blocks of {limits.block_tokens}"),
+        ("batch", f"{limits.batch} requests, {limits.step_tokens} tokens a step"),
+        *([("target", ", ".join(kept))] if kept else []),
+    ]
+
+
+def _said(found: Serving) -> list[str]:
+    row = found.point.totals
+    said = [
+        f"{number(row['offered_rate'])} requests/s arrive, {number(row['throughput'])} are served: "
+        f"{number(row['output_tokens_s'])} tokens/s of answers, {number(row['prompt_tokens_s'])} of prompts",
+        f"machine busy {share(row['machine_busy'])}; in a step {number(row['mean_batch'])} requests, cache "
+        f"{share(row['cache_mean'])} full, at the most {share(row['cache_peak'])}; {row['preemptions']} "
+        f"preemptions, {row['tokens_read_again']} tokens read again",
+    ]
+    if found.target.given:
+        said.append(f"goodput {number(row['goodput'])} requests/s: {share(row['within'])} keep the target")
+    if len(found.points) > 1:
+        most = max(float(point.totals["throughput"]) for point in found.points)
+        if found.knee is not None:
+            said.append(f"knee: 99% of the requests keep the target up to {number(found.knee)} requests/s")
+        elif found.target.given:
+            said.append("knee: at the lowest rate already, less than 99% of the requests keep the target")
+        else:
+            said.append(f"most served: {number(most)} requests/s; with --ttft and --tpot the knee is said")
+    bars = ", ".join(
+        f"{phase} {share(bar.worst)} (mean {share(bar.mean)}, {bar.points} points)"
+        for phase, bar in found.bars.items()
+    )
+    said.append(
+        f"steps are interpolated between {len(found.steps)} simulated ones"
+        + (
+            f"; left out, points are off by at most {bars}"
+            if bars
+            else "; too few to tell how far off that is"
+        )
+    )
+    return said

@@ -1,0 +1,237 @@
+"""Simulates a service: steps on the machine, requests beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kernbench.api.serving.cache_room import cache_room
+from kernbench.api.serving.rates import read_rates
+from kernbench.api.serving.result import Serving, ServingPoint
+from kernbench.api.stores import Store
+from kernbench.api.topologies import Topology, kept_machine
+from kernbench.draw.progress import PieceProgress, Standing
+from kernbench.errors import UsageError
+from kernbench.support.bounds import check_number
+from kernbench.workloads.serving.lengths import Lengths
+from kernbench.workloads.serving.load import Load, poisson
+from kernbench.workloads.serving.loop import Limits, serve
+from kernbench.workloads.serving.measures import Target
+from kernbench.workloads.serving.policies.registry import policy_of
+from kernbench.workloads.serving.served import Served
+from kernbench.workloads.serving.step_table import StepTable
+from kernbench.workloads.serving.trace_file import read_trace
+
+KEPT_SHARE = 0.99
+"""Of the requests that have to keep the target up to the knee."""
+_NARROW = 1.05
+"""The knee is known to this factor."""
+NOTES = (
+    "A step with prompts and decodes takes the time of both; chunks of prompts in a step take that of one "
+    "prompt as long as all. Sequences of a batch count as equally long. Embedding, vocabulary, sampling and "
+    "the host take no time.",
+)
+
+
+def serve_sim(
+    model: str,
+    topology: Topology = None,
+    *,
+    rate: str | float | None = None,
+    prompt: str | int = "lognormal(512,0.8)",
+    output: str | int | None = None,
+    requests: int = 1000,
+    seed: int = 1,
+    policy: str = "first_come",
+    batch: int = 64,
+    step_tokens: int = 512,
+    block_tokens: int = 16,
+    cache_tokens: int | None = None,
+    ttft_ns: float | None = None,
+    tpot_ns: float | None = None,
+    device: str = "all",
+    topo: Mapping[str, object] | None = None,
+    exact: bool = False,
+    store: Store = None,
+    progress: PieceProgress | None = None,
+) -> Serving:
+    """Simulate a service of a model: requests come, wait, are batched, prefilled, decoded, and leave.
+
+    Times of steps come from a table: steps of some sizes are simulated as :func:`kernbench.run` does when
+    they are first needed, and kept in the store; between them times are interpolated.
+
+    Args:
+        model: A name, a ``config.json``, or a folder with one.
+        topology: A topology, as for :func:`kernbench.run`.
+        rate: Requests a second, or as text ``4/s``, ``90/min``, a list, or ``1/s:32/s``: 1, 2, 4 ... 32. By
+            default ``1/s``, or as a trace has it; of a trace, the times between its requests are scaled.
+        prompt: Tokens of prompts, ``lognormal(mean,sigma)``, ``uniform(a,b)`` or ``fixed(n)``; or a trace, a
+            CSV file, see :func:`kernbench.workloads.serving.trace_file.read_trace`.
+        output: Tokens of answers, as prompts; by default ``lognormal(128,0.8)``.
+        requests: How many; a trace has its own.
+        seed: Of the arrivals, a Poisson process, and of the lengths.
+        policy: ``first_come``, ``shortest``, ``prefill_first``, ``decode_first``, or ``file.py:Class``.
+        batch: Requests that are worked on at a time, at most.
+        step_tokens: Tokens of a step, at most: longer prompts are read in chunks.
+        block_tokens: Tokens of a block of the cache.
+        cache_tokens: Tokens of the cache; by default what weights and activations leave of the memory.
+        ttft_ns: Time to the first token that a request should keep, ns; ``tpot_ns``: mean time a token after
+            it. Goodput and the knee are of these.
+        device: ``"all"`` packages, which share the model, or ``"sip:N"``.
+        topo: Changes of the topology's keys.
+        exact: Simulate every layer and package of a step.
+        store: Where steps are kept, as for :func:`kernbench.run`.
+        progress: Called with the step that is simulated, or the rate that is served.
+
+    Raises:
+        UsageError: An argument is wrong, the model does not fit, or no request fits the cache.
+        ConfigError: A file is wrong; it names file, line and column.
+    """
+    chosen = policy_of(policy)
+    target = Target(*(_limit(*one) for one in (("ttft_ns", ttft_ns), ("tpot_ns", tpot_ns))))
+    load_at, rates, asked = _load(rate, prompt, output, requests, seed)
+    Limits(1, block_tokens, batch, step_tokens)  # before anything is simulated
+    steps = _Steps(model, topology, device, topo, exact, store, progress, batch)
+    tokens = cache_tokens if cache_tokens is not None else steps.room(batch, step_tokens)
+    check_number("cache_tokens", tokens, 1, 1e12)
+    if tokens < block_tokens:
+        raise UsageError(f"the cache has room for {tokens} tokens, less than a block of {block_tokens}")
+    limits = Limits(tokens // block_tokens, block_tokens, batch, step_tokens)
+
+    def point(rate: float | None) -> ServingPoint:
+        load = load_at(rate)
+        _refuse_all(load, limits)
+        if progress is not None:
+            progress(Standing(0, 0, f"serving {load.rate:.4g} requests/s"))
+        return ServingPoint.of(serve(load, steps.table, limits, chosen), target)
+
+    points = [point(one) for one in rates]
+    knee = _knee(points, point) if target.given and len(points) > 1 else None
+    notes = [*NOTES, *_refused(points[0].served)]
+    return Serving(
+        steps.name, steps.machine, steps.packages, policy, asked, limits, target,
+        sorted(points, key=lambda one: one.rate), knee, steps.table.bars(), steps.rows(), notes,
+    )  # fmt: skip
+
+
+class _Steps:
+    """The table of a model's steps on a machine."""
+
+    def __init__(
+        self,
+        model: str,
+        topology: Topology,
+        device: str,
+        topo: Mapping[str, object] | None,
+        exact: bool,
+        store: Store,
+        progress: PieceProgress | None,
+        batch: int,
+    ) -> None:
+        from kernbench.workloads.benches.llama_decoder import named, sizes_of
+
+        self.model, self.which = model, named(model)
+        self.sizes = sizes_of(**self.which)
+        self.graph, _ = kept_machine(topology, topo)
+        self.how: dict[str, Any] = {"device": device, "exact": exact, "store": store}
+        self.topology, self.topo, self.progress = topology, topo, progress
+        self.name, self.machine = self.sizes.name, str(self.graph.properties["name"])
+        self.packages = 1 if device != "all" else int(self.graph.properties["sips"])
+        self.table = StepTable(self.simulate, batch)
+
+    def simulate(self, phase: str, batch: int, tokens: int) -> float:
+        from kernbench.api.models.step_time import step
+
+        if self.progress is not None:
+            of = f"decode of {batch} x {tokens} keys" if phase == "decode" else f"prefill of {tokens} tokens"
+            done = len(self.table.decode) + len(self.table.prefill)
+            self.progress(Standing(done, 0, f"{done} steps known, simulating a {of}"))
+        found = step(
+            self.model, self.topology, phase, batch, tokens, topo=self.topo, capacity="ignore", **self.how
+        )  # type: ignore[arg-type]
+        return found.ns
+
+    def room(self, batch: int, step_tokens: int) -> int:
+        from kernbench.workloads.benches import resolve
+
+        params = resolve("llama-decoder").resolve_params({**self.which, "layers": 0, "resident": True})
+        return cache_room(self.sizes, params, self.graph, self.how["device"], batch, step_tokens)
+
+    def rows(self) -> list[dict[str, Any]]:
+        decode = [("decode", *at, ns) for at, ns in sorted(self.table.decode.items())]
+        prefill = [("prefill", 1, tokens, ns) for tokens, ns in sorted(self.table.prefill.items())]
+        return [dict(zip(("phase", "batch", "tokens", "ns"), row, strict=True)) for row in decode + prefill]
+
+
+def _limit(name: str, value: float | None) -> float:
+    if value is None:
+        return float("inf")
+    check_number(name, value)
+    return float(value)
+
+
+def _load(
+    rate: str | float | None, prompt: str | int, output: str | int | None, requests: int, seed: int
+) -> tuple[Callable[[float | None], Load], list[float | None], dict[str, str]]:
+    """What gives the load at a rate, the rates, and the load in words."""
+    rates: list[float | None] = [None] if rate is None else [*read_rates(str(rate))]
+    if str(prompt).lower().endswith(".csv"):
+        if output is not None:
+            raise UsageError(f"the trace {prompt} has the lengths of answers; leave --output out")
+        trace = read_trace(str(prompt))
+        asked = {"trace": str(prompt), "requests": str(len(trace.prompt))}
+        return lambda at: trace if at is None else trace.at_rate(at), rates, asked
+    prompts = Lengths.read(str(prompt), "prompt")
+    outputs = Lengths.read("lognormal(128,0.8)" if output is None else str(output), "output")
+    asked = {
+        "prompt": str(prompts),
+        "output": str(outputs),
+        "requests": str(requests),
+        "seed": str(seed),
+    }
+    return (lambda at: poisson(at or 1.0, requests, prompts, outputs, seed)), rates if rate else [1.0], asked
+
+
+def _refuse_all(load: Load, limits: Limits) -> None:
+    """An error where not one request fits."""
+    needed = load.prompt + load.output - 1
+    room = limits.blocks * limits.block_tokens
+    if int(needed.min()) > room:
+        raise UsageError(
+            f"no request fits the cache: the shortest needs {int(needed.min())} tokens, and there is "
+            f"room for {room}"
+        )
+
+
+def _refused(served: Served) -> list[str]:
+    if not served.refused:
+        return []
+    load, first = served.load, served.refused[0]
+    room = served.limits.blocks * served.limits.block_tokens
+    return [
+        f"{len(served.refused)} of {len(load.prompt)} requests were refused: the cache cannot hold them. The "
+        f"first, request {first}, needs {load.prompt[first] + load.output[first] - 1} tokens; there is room "
+        f"for {room}."
+    ]
+
+
+def _knee(points: list[ServingPoint], point: Callable[[float], ServingPoint]) -> float | None:
+    """The highest rate that keeps the target, between those of a curve; the points looked at are added.
+
+    The curve is looked at from its lowest rate; the last that keeps it where all do.
+    """
+
+    def keeps(one: ServingPoint) -> bool:
+        return bool(one.totals["within"] >= KEPT_SHARE)
+
+    good = next((at for at, one in enumerate(points) if not keeps(one)), len(points)) - 1
+    if good < 0:
+        return None
+    low = points[good].rate
+    if good + 1 == len(points):
+        return low
+    high = points[good + 1].rate
+    while high > low * _NARROW:
+        points.append(point((low * high) ** 0.5))
+        low, high = (points[-1].rate, high) if keeps(points[-1]) else (low, points[-1].rate)
+    return low

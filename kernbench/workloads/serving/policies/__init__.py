@@ -1,0 +1,1 @@
+"""What a service does first: the policies that ``--policy`` names."""
