@@ -13,6 +13,9 @@ class Steps:
     def prefill_ns(self, tokens):
         return 3.0 + tokens
 
+    def past_ns(self, before, tokens):
+        return before * tokens / 99
+
     def decode_ns(self, batch, keys):
         return 5.0 + batch + keys / 64
 

@@ -23,6 +23,9 @@ class Steps:
     def prefill_ns(self, tokens):
         return 1e6 + self.token * tokens + self.square * tokens**2
 
+    def past_ns(self, before, tokens):
+        return 2 * self.square * before * tokens
+
     def decode_ns(self, batch, keys):
         return 1e6 + self.token * batch + self.key * keys
 
@@ -54,17 +57,11 @@ def test_alone_a_request_takes_the_sum_of_its_steps():
     assert whole.first_ns[0] == pytest.approx(5.0 + steps.prefill_ns(1000), abs=1e-9)
     decodes = math.fsum(steps.decode_ns(1, 1000 + i) for i in range(1, 40))
     assert whole.done_ns[0] == pytest.approx(whole.first_ns[0] + decodes, rel=1e-12)
-    # In chunks: each takes its own time, and what attention to those before it adds to the whole prompt's.
+    # In chunks: each takes its own time, and attention to those before it.
     chunks = served(asked, steps, step_tokens=400)
-    expected = sum(steps.prefill_ns(c) for c in (400, 400, 200))  # which is more than those
-    past = sum(3.0 * ((a + c) ** 2 - a**2 - c**2) - 1e6 for a, c in ((400, 400), (800, 200)))
-    assert past < 0
+    expected = sum(steps.prefill_ns(c) for c in (400, 400, 200)) + 6.0 * (400 * 400 + 800 * 200)
     assert chunks.first_ns[0] == pytest.approx(5.0 + expected, rel=1e-12)
-    steps = Steps(square=30.0)
-    past = sum(30.0 * ((a + c) ** 2 - a**2 - c**2) - 1e6 for a, c in ((400, 400), (800, 200)))
-    expected = sum(steps.prefill_ns(c) for c in (400, 400, 200)) + past
-    assert past > 0
-    assert served(asked, steps, step_tokens=400).first_ns[0] == pytest.approx(5.0 + expected, rel=1e-12)
+    assert expected == pytest.approx(steps.prefill_ns(1000) + 2e6)  # two starts more
 
 
 def test_a_full_batch_in_steady_state_makes_a_token_a_request_and_step():

@@ -10,7 +10,7 @@ from kernbench.draw.content import SHARE, Column, Content, Grid
 from kernbench.workloads.serving.measures import over_time, waits
 
 _SHARES = ("within", "machine_busy", "cache_mean", "cache_peak", "busy", "cache", "share")
-_CURVE = ("offered_rate", "throughput", "goodput", "within", "output_tokens_s", "machine_busy", "mean_batch",
+_CURVE = ("rate", "throughput", "goodput", "within", "output_tokens_s", "machine_busy", "mean_batch",
           "cache_peak", "preemptions", "ttft_p50_ms", "ttft_p99_ms", "tpot_p50_ms", "tpot_p99_ms",
           "latency_p50_ms")  # fmt: skip
 
@@ -21,11 +21,12 @@ def content(found: Serving) -> Content:
     at = f" at {number(point.rate)} requests/s" if len(curve) > 1 else ""
     grids = [
         Grid("curve", "By rate of arrival, requests/s", _columns(_CURVE), curve, bars="throughput",
-             label="offered_rate", in_summary=None),
+             label="rate", in_summary=None),
         _grid("times", f"Times of requests{at}", point.percentiles),
         _grid("waits", f"What requests waited for in the queue{at}", waits(point.served), "none waited"),
         _grid("use", f"Use over time{at}", over_time(point.served)),
-        _grid("steps", "Simulated steps; tokens: keys of each sequence, or of a prompt", found.steps),
+        _grid("steps", "Simulated steps; tokens: keys of each sequence, or of a prompt", found.steps,
+              in_summary=0),
     ]  # fmt: skip
     return Content(
         grids if len(curve) > 1 else grids[1:],
@@ -37,10 +38,10 @@ def content(found: Serving) -> Content:
     )
 
 
-def _grid(key: str, heading: str, rows: object, empty: str = "") -> Grid:
+def _grid(key: str, heading: str, rows: object, empty: str = "", in_summary: int | None = None) -> Grid:
     listed = list(rows)  # type: ignore[call-overload]
     names = list(listed[0]) if listed else []
-    return Grid(key, heading, _columns(names), listed, empty, in_summary=None)
+    return Grid(key, heading, _columns(names), listed, empty, in_summary=in_summary)
 
 
 def _columns(names: object) -> list[Column]:
@@ -64,9 +65,9 @@ def _facts(found: Serving) -> list[tuple[str, str]]:
 
 
 def _said(found: Serving) -> list[str]:
-    row = found.point.totals
+    point, row = found.point, found.point.totals
     said = [
-        f"{number(row['offered_rate'])} requests/s arrive, {number(row['throughput'])} are served: "
+        f"{number(point.rate)} requests/s arrive, {number(row['throughput'])} are served: "
         f"{number(row['output_tokens_s'])} tokens/s of answers, {number(row['prompt_tokens_s'])} of prompts",
         f"machine busy {share(row['machine_busy'])}; in a step {number(row['mean_batch'])} requests, cache "
         f"{share(row['cache_mean'])} full, at the most {share(row['cache_peak'])}; {row['preemptions']} "
@@ -77,21 +78,18 @@ def _said(found: Serving) -> list[str]:
     if len(found.points) > 1:
         most = max(float(point.totals["throughput"]) for point in found.points)
         if found.knee is not None:
-            said.append(f"knee: 99% of the requests keep the target up to {number(found.knee)} requests/s")
+            most_asked = ", the highest rate asked" if found.knee == found.points[-1].rate else ""
+            said.append(
+                f"knee: 99% of the requests keep the target up to {number(found.knee)} requests/s{most_asked}"
+            )
         elif found.target.given:
             said.append("knee: at the lowest rate already, less than 99% of the requests keep the target")
         else:
             said.append(f"most served: {number(most)} requests/s; with --ttft and --tpot the knee is said")
     bars = ", ".join(
-        f"{phase} {share(bar.worst)} (mean {share(bar.mean)}, {bar.points} points)"
+        f"{phase} at most {share(bar.worst)} (mean {share(bar.mean)}, {bar.points} points)"
         for phase, bar in found.bars.items()
     )
-    said.append(
-        f"steps are interpolated between {len(found.steps)} simulated ones"
-        + (
-            f"; left out, points are off by at most {bars}"
-            if bars
-            else "; too few to tell how far off that is"
-        )
-    )
+    off = f"; error where one of these is left out: {bars}" if bars else "; too few to tell how far off"
+    said.append(f"steps are interpolated between {len(found.steps)} simulated ones{off}")
     return said

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from kernbench.api.running import run
+from kernbench.engine.machine.machine import Machine
 from kernbench.errors import UsageError
+from kernbench.host import Context
+from kernbench.values import DataPlane
 from kernbench.workloads.models.capacity import size
 from kernbench.workloads.models.config import Model
 
 if TYPE_CHECKING:
-    from kernbench.host import Context
     from kernbench.support.pgraph import PropertyGraph
 
-_LONGEST = 1 << 32
-"""Keys of a sequence that are asked for at most."""
+_KEYS = 2048, 4096
 
 
 def cache_room(
@@ -29,36 +29,31 @@ def cache_room(
     decode of ``batch``, or of ``step_tokens`` of a prompt where these take more.
 
     Raises:
-        UsageError: Not one token of each sequence fits; it says what is needed and what there is.
+        UsageError: Not one token fits; it says what is needed and what there is.
     """
-    found: list[int] = []
+    from kernbench.workloads.benches.llama_decoder import Plan, unshared
 
-    def measure(torch: Context) -> None:
-        from kernbench.workloads.benches.llama_decoder import Plan, unshared
-
-        if (name := unshared(sizes, len(torch.ahbm.sips))) is not None:
+    data = DataPlane(verify=False)
+    with Context(Machine(graph, [data]), data, device=device, params=params) as torch:
+        packages = len(torch.ahbm.sips)
+        if (name := unshared(sizes, packages)) is not None:
             raise UsageError(
-                f"{sizes.name} has {name} = {getattr(sizes, name)}, which {len(torch.ahbm.sips)} packages "
-                "cannot share; select fewer with --device"
+                f"{sizes.name} has {name} = {getattr(sizes, name)}, which {packages} packages cannot share; "
+                "select fewer with --device"
             )
         plan = replace(Plan.of(torch, sizes), phase="decode", tokens=batch, kv=1)
         need, fit = plan.fit(sizes.layers)
+        # As a line through two numbers of keys that PEs share evenly: to lay millions out takes long.
+        (short, some), (longer, more) = (replace(plan, kv=kv).fit(sizes.layers) for kv in _KEYS)
+        token = (longer.cache.total() - short.cache.total()) / (_KEYS[1] - _KEYS[0]) / batch
+        key = (more.needed - some.needed) / (_KEYS[1] - _KEYS[0])
         prompt = replace(plan, phase="prefill", tokens=step_tokens, kv=0).fit(sizes.layers)[0]
         extra = max(0, prompt.activations.total() - need.activations.total())
-        token = (
-            (replace(plan, kv=2049).fit(sizes.layers)[0].cache.total() - need.cache.total()) / 2048 / batch
-        )
-        kv = bisect_right(
-            range(1, _LONGEST), False, key=lambda keys: not replace(plan, kv=keys).fit(sizes.layers)[1].fits
-        )
-        tokens = kv * batch - int(-(-extra // token))
+        tokens = int(_KEYS[1] + (more.free - more.needed) / key) * batch - math.ceil(extra / token)
         if tokens < 1:
             raise UsageError(
-                f"{sizes.name} leaves no room for a cache of {batch} sequences: a package needs "
+                f"{sizes.name} leaves no room for a cache: with {batch} sequences of a token a package needs "
                 f"{size(need.total.total())} ({need}) and has {size(fit.package_free)} free; take more "
-                "packages, a smaller --batch, or give --cache-tokens"
+                "packages, or a smaller batch"
             )
-        found.append(tokens)
-
-    run(measure, graph, params=params, device=device, trace=False)
-    return found[0]
+        return tokens

@@ -36,25 +36,23 @@ REQUEST = ("request", "arrive_ns", "prompt", "output", "admit_ns", "first_ns", "
 class ServingPoint:
     """A service under one load; see :mod:`kernbench.workloads.serving.measures` for what rows hold."""
 
+    rate: float
+    """Requests a second that were asked for; of a trace without a rate, those that it has."""
     served: Served
     times: RequestTimes
     totals: Row
     percentiles: Sequence[Row]
 
     @classmethod
-    def of(cls, served: Served, target: Target) -> ServingPoint:
+    def of(cls, served: Served, target: Target, rate: float | None) -> ServingPoint:
         """Measured."""
+        rate = served.load.rate if rate is None else rate
         times = RequestTimes.of(served)
-        return cls(served, times, totals(served, times, target), percentiles(times))
-
-    @property
-    def rate(self) -> float:
-        """Requests that arrive a second."""
-        return float(self.totals["offered_rate"])
+        return cls(rate, served, times, totals(served, times, target), percentiles(times))
 
     def curve_row(self) -> Row:
         """One line of a curve over rates: totals, and mean and percentiles of each time."""
-        return self.totals | {
+        return {"rate": self.rate} | self.totals | {
             f"{row['time']}_{name}": value
             for row in self.percentiles for name, value in row.items() if name != "time"
         }  # fmt: skip

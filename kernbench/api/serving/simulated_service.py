@@ -19,7 +19,7 @@ from kernbench.workloads.serving.loop import Limits, serve
 from kernbench.workloads.serving.measures import Target
 from kernbench.workloads.serving.policies.registry import policy_of
 from kernbench.workloads.serving.served import Served
-from kernbench.workloads.serving.step_table import StepTable
+from kernbench.workloads.serving.step_table import Phase, StepTable
 from kernbench.workloads.serving.trace_file import read_trace
 
 KEPT_SHARE = 0.99
@@ -28,8 +28,8 @@ _NARROW = 1.05
 """The knee is known to this factor."""
 NOTES = (
     "A step with prompts and decodes takes the time of both; chunks of prompts in a step take that of one "
-    "prompt as long as all. Sequences of a batch count as equally long. Embedding, vocabulary, sampling and "
-    "the host take no time.",
+    "prompt as long as all, and what attention to earlier chunks adds. Sequences of a batch count as equally "
+    "long. Embedding, vocabulary, sampling and the host take no time.",
 )
 
 
@@ -91,7 +91,7 @@ def serve_sim(
     target = Target(*(_limit(*one) for one in (("ttft_ns", ttft_ns), ("tpot_ns", tpot_ns))))
     load_at, rates, asked = _load(rate, prompt, output, requests, seed)
     Limits(1, block_tokens, batch, step_tokens)  # before anything is simulated
-    steps = _Steps(model, topology, device, topo, exact, store, progress, batch)
+    steps = _Steps(model, topology, device, topo, exact, store, progress, batch, step_tokens)
     tokens = cache_tokens if cache_tokens is not None else steps.room(batch, step_tokens)
     check_number("cache_tokens", tokens, 1, 1e12)
     if tokens < block_tokens:
@@ -103,7 +103,7 @@ def serve_sim(
         _refuse_all(load, limits)
         if progress is not None:
             progress(Standing(0, 0, f"serving {load.rate:.4g} requests/s"))
-        return ServingPoint.of(serve(load, steps.table, limits, chosen), target)
+        return ServingPoint.of(serve(load, steps.table, limits, chosen), target, rate)
 
     points = [point(one) for one in rates]
     knee = _knee(points, point) if target.given and len(points) > 1 else None
@@ -127,6 +127,7 @@ class _Steps:
         store: Store,
         progress: PieceProgress | None,
         batch: int,
+        step_tokens: int,
     ) -> None:
         from kernbench.workloads.benches.llama_decoder import named, sizes_of
 
@@ -137,9 +138,9 @@ class _Steps:
         self.topology, self.topo, self.progress = topology, topo, progress
         self.name, self.machine = self.sizes.name, str(self.graph.properties["name"])
         self.packages = 1 if device != "all" else int(self.graph.properties["sips"])
-        self.table = StepTable(self.simulate, batch)
+        self.table = StepTable(self.simulate, batch, step_tokens)
 
-    def simulate(self, phase: str, batch: int, tokens: int) -> float:
+    def simulate(self, phase: Phase, batch: int, tokens: int) -> float:
         from kernbench.api.models.step_time import step
 
         if self.progress is not None:
@@ -148,7 +149,7 @@ class _Steps:
             self.progress(Standing(done, 0, f"{done} steps known, simulating a {of}"))
         found = step(
             self.model, self.topology, phase, batch, tokens, topo=self.topo, capacity="ignore", **self.how
-        )  # type: ignore[arg-type]
+        )
         return found.ns
 
     def room(self, batch: int, step_tokens: int) -> int:

@@ -26,7 +26,10 @@ class StepTimes(Protocol):
     """How long a step of the model takes, ns."""
 
     def prefill_ns(self, tokens: int) -> float:
-        """Of a prompt of so many tokens, which is read whole."""
+        """Of so many tokens of prompts, none of which has tokens before them."""
+
+    def past_ns(self, before: int, tokens: int) -> float:
+        """What ``before`` tokens of a prompt that are in the cache add to the time of its next ``tokens``."""
 
     def decode_ns(self, batch: int, keys: int) -> float:
         """Of a token each of ``batch`` sequences, which have ``keys`` together, the new ones among them."""
@@ -58,8 +61,8 @@ def serve(load: Load, times: StepTimes, limits: Limits, policy: Policy) -> Serve
     """Serve all requests of ``load``, each to its end; those that the whole cache cannot hold are refused.
 
     A step takes the time of its chunks of prompts and that of its decodes, one after the other. Chunks in one
-    step take the time of one prompt of as many tokens, and a later chunk what attention to the earlier ones
-    adds to the prompt's time. A preempted request gives its blocks back, and later reads its prompt and the
+    step take the time of one prompt of as many tokens, and for a later chunk what attention to the earlier
+    ones adds. A preempted request gives its blocks back, and later reads its prompt and the
     answer so far again.
 
     Raises:
@@ -203,15 +206,14 @@ class _Service:
         return -1
 
     def _prompts_ns(self, chunks: list[tuple[Request, int]]) -> float:
-        prefill_ns = self.times.prefill_ns
         total = 0
         past_ns = 0.0
         for request, tokens in chunks:
             total += tokens
             if before := request.done:
-                past_ns += max(0.0, prefill_ns(before + tokens) - prefill_ns(before) - prefill_ns(tokens))
+                past_ns += self.times.past_ns(before, tokens)
         self.found.prompt_tokens += total
-        return prefill_ns(total) + past_ns
+        return self.times.prefill_ns(total) + past_ns
 
     def _first_token(self, request: Request) -> None:
         """The first of the answer, or after a preemption the next."""

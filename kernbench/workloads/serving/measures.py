@@ -16,7 +16,7 @@ from kernbench.workloads.serving.served import Served
 Times = NDArray[np.float64]
 Row = dict[str, Any]
 PERCENTILES = (50, 90, 99)
-_BINS = 20
+_BINS = 10
 _MS = 1e6
 
 
@@ -97,7 +97,6 @@ def totals(served: Served, times: RequestTimes, target: Target) -> Row:
     return {
         "requests": count,
         "refused": len(served.refused),
-        "offered_rate": served.load.rate,
         "seconds": seconds,
         "throughput": len(times.number) / seconds if seconds else 0.0,
         "goodput": good / seconds if seconds else 0.0,
