@@ -32,6 +32,7 @@ int8: str
 load = _language.load
 local_shape = _language.local_shape
 make_block_ptr = _language.make_block_ptr
+multicast = _language.multicast
 num_programs = _language.num_programs
 program_id = _language.program_id
 range = _language.range

@@ -175,6 +175,10 @@ RECORDED = (
         _P("wait_ns", "double", "Time that the last flit waited behind other transactions.", "ns"),
         _P("bytes", "int64", "Bytes that went through.", "bytes"),
     )),
+    Table("Split", "run", "Legs of multicasts, each from the component where it leaves the tree on.", (
+        _P("txn", "int64", "The leg.", to="Transaction"),
+        _P("whole", "int64", "The transaction whose copy it is.", to="Transaction"),
+    ), optional=True),
     Table("Dealt", "run", "Bytes of transactions by pseudo-channel of their HBM slice.", (
         _P("txn", "int64", "The transaction.", to="Transaction"),
         _P("resource", "string", "Name of the pseudo-channel.", to="Use"),

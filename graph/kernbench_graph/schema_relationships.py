@@ -110,6 +110,8 @@ RELATIONSHIPS = (
                   Edges("Wait", ("Wait", "number"), ("Use", "part"))),
     _relationship("CAUSED_BY", "The transaction that caused another.",
                   Edges("Transaction", _OF_TXN, ("Transaction", "caused_by"))),
+    _relationship("SPLIT_FROM", "The transaction of which a leg of a multicast is a copy.",
+                  Edges("Split", ("Transaction", "txn"), ("Transaction", "whole"))),
     _relationship("SENT_FOR", "The operation that a transaction was sent for.",
                   Edges("Transaction", _OF_TXN, ("Op", "op"))),
     _relationship("AWAITED", "A transaction that an operation waited for.",

@@ -72,6 +72,8 @@ class TraceIndex:
         self._parents = np.full(len(self._messages), -1, np.int64)
         """Row of the message that brought a message about, by row; -1 where the host did."""
         self._parents[causes >= 0] = self._message_rows.of(causes[causes >= 0])
+        legs, whole = _columns(tables, "Split", ("txn", "whole"))
+        self._whole = dict(zip(legs.tolist(), whole.tolist(), strict=True))
         use = tables["Use"]
         resources = use["resource"].to_pylist()
         self.kinds = dict(zip(resources, use["kind"].to_pylist(), strict=True))
@@ -178,6 +180,11 @@ class TraceIndex:
         """The message that brought ``message`` about; ``None`` when the host sent it of itself."""
         row = self._parents.item(self._message_rows[message.id])
         return None if row < 0 else self._messages[row]
+
+    def whole(self, message: TracedMessage) -> TracedMessage | None:
+        """Of a leg of a multicast the message whose copy it is."""
+        found = self._whole.get(message.id)
+        return None if found is None else self._messages[self._message_rows[found]]
 
     # -- launches -----------------------------------------------------------------------------------
 

@@ -28,11 +28,13 @@ from kernbench.engine.program.commands import (
 )
 from kernbench.engine.program.computing import CallSite
 from kernbench.engine.program.operations import Op
+from kernbench.engine.program.queues import Receive, Send
 from kernbench.hardware.address.free_list import Block
 from kernbench.hardware.address.runs import meet, span
 from kernbench.language.building import Builder
 from kernbench.language.handles import TensorHandle
 from kernbench.language.issue import ValueOf
+from kernbench.language.queue_calls import Received
 from kernbench.language.tl import Language
 from kernbench.values.semantics import compute
 
@@ -119,6 +121,9 @@ class RunAhead(Builder):
 
     def _issue_ahead(self, command: Command) -> None:
         """Hand a command over; the kernel goes on at once with those that its queues take."""
+        if isinstance(command, Send | Receive) and command.address is None:
+            self._issue_message(command)
+            return
         if not isinstance(command, Load | Store | Compute | Define):
             if not isinstance(command, Wait | Cycles):
                 self.drain()
@@ -141,6 +146,23 @@ class RunAhead(Builder):
             self._flights[op.params["old"].id] = flight
         flight.done.then(partial(self._landed, flight))
         self._hand_over(Ahead(command, flight.done, tuple(after)))
+
+    def _issue_message(self, command: Send | Receive) -> None:
+        """Send or receive; neither waits for what is being computed.
+
+        A send waits for what it sends, and for accesses to memory, which its receiver may rely on. What is
+        received in a loop has a buffer, as what is loaded.
+        """
+        after = []
+        if isinstance(command, Receive):
+            after = self._buffer(command.op.id)
+        else:
+            sent = {operand.handle for operand in command.op.inputs}
+            flights = self._flights.items()
+            after = [one.done for number, one in flights if number in sent or one.op.kind == "memory"]
+        if after:
+            self._hand_over(Wait(after))
+        self._hand_over(command)
 
     def _of_operands(self, flight: CommandInFlight, view: bool) -> list[Completion]:
         """What makes the operands of a command, and is not over."""
@@ -253,6 +275,12 @@ class RunAhead(Builder):
 
 class AheadLanguage(RunAhead, Language):
     """``tl`` of a kernel that runs ahead."""
+
+    def _finish_receive(self, wanted: Any) -> Received:
+        received = super()._finish_receive(wanted)
+        if isinstance(received, TensorHandle):
+            self._handles[received.id] = received  # what uses it keeps it in scratch
+        return received
 
 
 def _worked_out(op: Op, values: Sequence[Any]) -> np.ndarray[Any, Any]:

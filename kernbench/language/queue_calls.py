@@ -1,14 +1,22 @@
-"""``tl`` calls for the queues to neighbouring PEs: send, recv, recv_async, recv_no_consume."""
+"""``tl`` calls for the queues to other PEs: send, multicast, recv, recv_async, recv_no_consume."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from kernbench.engine.program.commands import Completion
 from kernbench.engine.program.operations import Operand
-from kernbench.engine.program.queues import BUFFER_KINDS, Message, Receive, RingEntry, Send, parts_of
+from kernbench.engine.program.queues import (
+    BUFFER_KINDS,
+    Message,
+    Multicast,
+    Receive,
+    RingEntry,
+    Send,
+    parts_of,
+)
 from kernbench.hardware.address.free_list import Block
 from kernbench.language import arguments
 from kernbench.language.arguments import BadArgumentError
@@ -59,7 +67,7 @@ _OF_MEMORY = ("src_addr", "nbytes", "shape", "dtype", "space")
 
 
 class QueueCalls(MemoryCalls):
-    """send, recv, recv_async, recv_no_consume."""
+    """send, multicast, recv, recv_async, recv_no_consume."""
 
     _title = "Queues"
 
@@ -95,6 +103,46 @@ class QueueCalls(MemoryCalls):
         Raises:
             KernelError: the PE has no such direction, or an argument does not fit.
         """
+        self._send_to(dir, src, src_addr, nbytes, shape, dtype, space)
+
+    @tl_call
+    def multicast(self, dirs: Sequence[str], src: TensorHandle | None = None) -> None:
+        """Send one message to all PEs that the directions ``dirs`` lead to, over one tree of links.
+
+        Each link carries it once; routers copy it where ways part. A part leaves when each of the peers'
+        rings has a free slot for it. Each peer receives it as a message of its own direction. Otherwise as
+        ``send``.
+
+        Args:
+            dirs: directions of this PE's queues, whose rings have slots of one size.
+            src: the handle to send; without it the message is a signal of 0 bytes.
+
+        Raises:
+            KernelError: the PE has no such direction, or a link on the way has finite buffers.
+        """
+        if isinstance(dirs, str) or not isinstance(dirs, Sequence) or not dirs:
+            raise BadArgumentError("dirs", f"{shown(dirs)} is not a list of directions")
+        rings = [self._ring("dirs", one) for one in dirs]
+        if len(set(dirs)) < len(dirs):
+            raise BadArgumentError("dirs", f"{shown(list(dirs))} has a direction twice")
+        if len({ring.slot_bytes for ring in rings}) > 1:
+            sizes = ", ".join(f"'{ring.direction}' {ring.slot_bytes}" for ring in rings)
+            raise BadArgumentError("dirs", f"lead to rings of several sizes of slots: {sizes} bytes")
+        group = Multicast(tuple(dirs)) if len(rings) > 1 else None
+        for one in dirs:
+            self._send_to(one, src, group=group)
+
+    def _send_to(
+        self,
+        dir: str,
+        src: TensorHandle | None,
+        src_addr: int | None = None,
+        nbytes: int | None = None,
+        shape: object = None,
+        dtype: str | None = None,
+        space: str | None = None,
+        group: Multicast | None = None,
+    ) -> None:
         ring = self._ring("dir", dir)
         kind = None if space is None else _space("space", space)
         inputs: tuple[Operand, ...] = ()
@@ -121,7 +169,7 @@ class QueueCalls(MemoryCalls):
         races = self._races
         if races is not None and op.order is not None:
             races.sent(op_id, op.order)
-        command = Send(op, ring.direction, message, address, kind)
+        command = Send(op, ring.direction, message, address, kind, None, group)
         self._send(command)
         completion = command.completion
         if completion is not None and not completion.done:

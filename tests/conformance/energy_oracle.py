@@ -85,11 +85,12 @@ def spent(run: RunRecord, topology: TopologyRecord) -> Spent:
             moved = {"read": row["fetched_bytes"], "write": row["written_bytes"]}
             pj = sum((figure(kind, f"pj_per_byte_{way}") * n for way, n in moved.items()), Fraction(0))
             charge(txn, txn["op"], txn["dst"], "memory", pj)
+    copies = {row["txn"] for row in run.tables["Split"].to_pylist()} if "Split" in run.tables else set()
     for txn in sent.values():
         if components.get(txn["src"], {}).get("kind") == "pe_dma" and (tcm := sibling(txn["src"], "pe_tcm")):
             if txn["kind"] == "dma_read":
                 memory(txn, tcm, "write", txn["bytes"])
-            elif txn["kind"] in ("dma_write", "ipcq_token"):
+            elif txn["kind"] in ("dma_write", "ipcq_token") and txn["number"] not in copies:
                 memory(txn, tcm, "read", txn["bytes"])
     operands: dict[int, list[dict[str, Any]]] = defaultdict(list)
     for row in run.tables["Operand"].to_pylist() if "Operand" in run.tables else ():

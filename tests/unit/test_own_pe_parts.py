@@ -34,7 +34,7 @@ OVERRIDDEN = {
     "pe_math": (PeMath, ("accept", "duration_ns", "forward", "finish", "leave")),
     "pe_gemm": (PeGemm, ("accept", "stage_op", "duration_ns", "pass_on")),
     "pe_cpu": (PeCpu, ("forward", "finish", "receive")),
-    "pe_ipcq": (PeIpcq, ("submit_send", "submit_receive", "occupy", "check_peer")),
+    "pe_ipcq": (PeIpcq, ("submit_send", "submit_receive", "occupy", "check_peers")),
     "pe_scheduler": (PeScheduler, ("submit", "check_runs", "forward", "leave")),
 }
 

@@ -206,6 +206,8 @@ def _dma_in_tcm(tables: Mapping[str, pa.Table], machine: ChargedMachine, sent: _
     dma = machine.is_kind(machine.of(table["src"]), "pe_dma") & (tcm >= 0)
     into = dma & kinds.rows(lambda kind: kind == "dma_read")
     out_of = dma & kinds.rows(lambda kind: kind in ("dma_write", "ipcq_token"))
+    if "Split" in tables:  # a multicast is read once
+        out_of &= ~np.isin(table["number"].to_numpy(), tables["Split"]["txn"].to_numpy())
     rows = np.flatnonzero(into | out_of)
     part = tcm[rows]
     rate = np.where(into[rows], machine.per_write[part], machine.per_read[part])

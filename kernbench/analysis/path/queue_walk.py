@@ -88,4 +88,8 @@ class QueueWalk:
     def _back(self, message: TracedMessage) -> None:
         self.track.to(message.t_done, "component", message.dst, named(message))
         self.track.back_over(message)
+        whole = self.index.whole(message)
+        if whole is not None:  # up to where the leg left it
+            self._back(whole)
+            return
         self.track.to(message.t_submit, "unexplained", message.src, named(message))

@@ -179,6 +179,16 @@ class ZeroLoadModel:
         journey = _Journey(self, [*self._path(route, nbytes, 0, nbytes)], hit=hit)
         return journey.run(setup_ns, into_gbs=slow)
 
+    def message(self, nodes: Sequence[str], nbytes: int) -> Prediction:
+        """A one-way message between queues over ``nodes``, up to its arrival.
+
+        So does a multicast reach each of its ends, over the way there in its tree.
+        """
+        path = [(nodes[0], nbytes)]
+        for here, there in pairwise(nodes):
+            path += [(f"{here}->{there}", nbytes), (there, nbytes)]
+        return _Journey(self, path).run(0.0)
+
     def slow_tcm(self, dma: str, link: str, *, from_tcm: bool) -> float:
         """GB/s of a PE's link between TCM and DMA, where ``link``, to the router or the TCM, is faster."""
         if self.figures(dma)["kind"] != "pe_dma":

@@ -35,9 +35,9 @@ cpdef tuple regions_of(list requests)
 cpdef list begin(
     Component source, object traffic, object kind, object requests, double t_submit, long long op, bint is_write, object ids=*
 )
-@cython.locals(one=Transaction, fabric=Fabric)
-cpdef object send(Component source, list transactions)
+@cython.locals(one=Transaction, fabric=Fabric, packet=Packet)
+cpdef object send(Component source, list transactions, object branches=*)
 @cython.locals(packet=Packet, packets=list, group=list, leaves=list, times=Doubles, fabric=Fabric, fed="long long")
-cpdef list send_fed(Component source, list transactions, double head, double gbs)
+cpdef list send_fed(Component source, list transactions, double head, double gbs, object branches=*)
 @cython.locals(packet=Packet, link=Link, times=Doubles, most="long long", flit="long long", nbytes="long long", out=double)
 cpdef long long feed(Fabric fabric, list packets, long long fed, double head, double gbs) except -1

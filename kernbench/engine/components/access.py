@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from math import inf
 from operator import attrgetter
+from typing import Any
 
 from kernbench.engine.components.base import Component
 from kernbench.engine.core.fabric import Fabric
@@ -200,11 +201,11 @@ def begin(
     return [transaction for piece in pieces for transaction in piece]
 
 
-def send(source: Component, transactions: Sequence[Transaction]) -> None:
+def send(source: Component, transactions: Sequence[Transaction], branches: Any = None) -> None:
     """Send them: data if they write, else commands without bytes.
 
     Bytes leave in order of address: the requests of one access, and those of one run of interleaved memory,
-    flit by flit in turn.
+    flit by flit in turn. ``branches`` are the copies of a multicast, which is one transaction.
     """
     fabric = source.system.fabric
     if len(transactions) > 1:
@@ -215,10 +216,14 @@ def send(source: Component, transactions: Sequence[Transaction]) -> None:
                 fabric.send(group[0])
         return
     one = transactions[0]
-    fabric.send(Packet(one, one.path, one.nbytes if one.is_write else 0, fabric.flit_bytes))
+    packet = Packet(one, one.path, one.nbytes if one.is_write else 0, fabric.flit_bytes)
+    packet.branches = branches
+    fabric.send(packet)
 
 
-def send_fed(source: Component, transactions: Sequence[Transaction], head: float, gbs: float) -> list[float]:
+def send_fed(
+    source: Component, transactions: Sequence[Transaction], head: float, gbs: float, branches: Any = None
+) -> list[float]:
     """Like :meth:`send`, for bytes that come at ``gbs`` GB/s from ``head`` ns on.
 
     Returns:
@@ -232,7 +237,7 @@ def send_fed(source: Component, transactions: Sequence[Transaction], head: float
         packets += group
     leaves = []
     for packet in packets:
-        times = packet.feed
+        times, packet.branches = packet.feed, branches
         leaves.append(times.at[packet.last])
         fabric.stream(packet, times)
     return leaves

@@ -86,9 +86,9 @@ class PeIpcq(PeComponent):
 
     # -- commands of the kernel -------------------------------------------------------------------------
 
-    def check_peer(self, direction: str) -> None:
-        """Refuse a direction whose peer cannot be reached: :class:`RoutingError`."""
-        self._channel.path(self._queues[direction].entry.peer)
+    def check_peers(self, directions: tuple[str, ...]) -> None:
+        """Refuse directions whose peers cannot be reached, all by one message: :class:`RoutingError`."""
+        self._channel.trunks(tuple([self._queues[direction].entry.peer for direction in directions]))
 
     def check_memory(self, argument: str, address: int | None, nbytes: int, space: str | None) -> None:
         """Refuse an address that cannot be sent from or written to.

@@ -10,12 +10,13 @@ read at a time pay the memory's time; the transactions overlap with the next one
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from kernbench.engine.components import access
 from kernbench.engine.components.base import Component
+from kernbench.engine.components.multicast import Leg, branches_of, legs_of
 from kernbench.engine.components.pe_tcm import PeTcm
 from kernbench.engine.components.queue_ring import QueueCredit, QueueToken
 from kernbench.engine.core.server import Server
@@ -60,6 +61,7 @@ class QueueChannel:
         self._credit_bytes = ipcq.integer("credit_bytes")
         self._paths: dict[Location, Path] = {}
         self._credit_paths: dict[Location, Path] = {}
+        self._trees: dict[tuple[Location, ...], list[Leg]] = {}
         self.reset()
 
     def reset(self) -> None:
@@ -75,6 +77,7 @@ class QueueChannel:
         """Called when routes have changed."""
         self._paths.clear()
         self._credit_paths.clear()
+        self._trees.clear()
 
     def path(self, peer: Location) -> Path:
         """The route of tokens to ``peer``'s DMA; credits from there come back over its reverse."""
@@ -84,31 +87,51 @@ class QueueChannel:
             path = self._paths[peer] = self._system.path(self._owner.resource, to, Traffic.PE_DMA)
         return path
 
-    def send_token(self, token: QueueToken, peer: Location, parent: int) -> None:
-        """Put a token onto the fabric; ``parent`` is the transaction whose credit it needed, or -1.
+    def trunks(self, peers: tuple[Location, ...]) -> list[Leg]:
+        """The trees over which a multicast goes to ``peers``."""
+        found = self._trees.get(peers)
+        if found is None:
+            found = self._trees[peers] = legs_of([self.path(peer) for peer in peers])
+        return found
 
-        Its bytes come from the PE's TCM, like those of a DMA write: all at once if the link from there is as
-        fast as the one to the router, and otherwise as they come.
+    def send_tokens(self, tokens: Sequence[QueueToken], peers: tuple[Location, ...], parent: int) -> None:
+        """Put a token onto the fabric, or those of a multicast, one to each of ``peers``.
+
+        ``parent`` is the transaction whose credit they needed, or -1. The bytes come from the PE's TCM, like
+        those of a DMA write: all at once if the link from there is as fast as the one to the router, and
+        otherwise as they come.
         """
-        clock = self._owner.clock
-        head = self._owner.from_tcm(token.nbytes) if token.nbytes else clock.now
-        if token.nbytes and (gbs := self._owner.feeding_gbs()):
-            transaction = self._open_token(token, peer, parent)
-            (self._tokens_from,) = access.send_fed(self._owner, [transaction], head, gbs)
-            self._owner.dma.fed_hop(transaction, head, self._tokens_from)
-        elif self._tokens_from > clock.now:
-            clock.call_at(self._tokens_from, self._put_token, token, peer, parent)
+        clock, nbytes = self._owner.clock, tokens[0].nbytes
+        head = self._owner.from_tcm(nbytes) if nbytes else clock.now
+        gbs = self._owner.feeding_gbs() if nbytes else 0.0
+        if not gbs and self._tokens_from > clock.now:
+            clock.call_at(self._tokens_from, self._put_tokens, tokens, peers, parent, head, gbs)
         else:
-            self._put_token(token, peer, parent)
+            self._put_tokens(tokens, peers, parent, head, gbs)
 
-    def _put_token(self, token: QueueToken, peer: Location, parent: int) -> None:
-        access.send(self._owner, [self._open_token(token, peer, parent)])
+    def _put_tokens(
+        self,
+        tokens: Sequence[QueueToken],
+        peers: tuple[Location, ...],
+        parent: int,
+        head: float,
+        gbs: float,
+    ) -> None:
+        def begin(leg: Leg) -> Transaction:
+            token = tokens[leg.end]
+            transaction = self._open("ipcq_token", leg.path, token.nbytes, token, token.op.id, parent)
+            token.transaction = transaction.id
+            token.op.transactions.append(transaction.id)
+            return transaction
 
-    def _open_token(self, token: QueueToken, peer: Location, parent: int) -> Transaction:
-        transaction = self._open("ipcq_token", self.path(peer), token.nbytes, token, token.op.id, parent)
-        token.transaction = transaction.id
-        token.op.transactions.append(transaction.id)
-        return transaction
+        for trunk in self.trunks(peers):
+            whole = begin(trunk)
+            branches = branches_of(trunk, whole, self._system.fabric.flit_bytes, begin)
+            if not gbs:
+                access.send(self._owner, [whole], branches)
+                continue
+            (self._tokens_from,) = access.send_fed(self._owner, [whole], head, gbs, branches)
+            self._owner.dma.fed_hop(whole, head, self._tokens_from)
 
     def send_credit(self, credit: QueueCredit, peer: Location, parent: int) -> None:
         """Return a credit to ``peer`` for a token that it sent; ``parent`` is what carried the token."""

@@ -59,11 +59,15 @@ class QueueSender:
         """Let the kernel go on, after the end of ``by``, if its send may join those that wait."""
         if not queue.sends or len(queue.sends) > queue.entry.slots:
             return
-        last = queue.sends[-1]  # a kernel waits for one send, so those before it are posted
-        command, goes_on = last.command, last.goes_on
+        # A kernel waits for one send, so those before it are posted.
+        self._go_on(queue.sends[-1], by)
+
+    def _go_on(self, sending: Sending, by: int) -> None:
+        """Let the kernel go on, if it has not, and its message does not lie in memory."""
+        command, goes_on = sending.command, sending.goes_on
         if goes_on is None or command.address is not None:
             return
-        last.goes_on = None
+        sending.goes_on = None
         command.completion = Completion(command.label, command.op.id)
         goes_on(by)
 
@@ -109,6 +113,8 @@ class QueueSender:
             if sending.next is None:
                 queue.sends.popleft()
             self._give(queue, sending, offset, nbytes, waited=waited)
+            if sending.command.group is not None and sending.given < sending.command.message.parts:
+                self._go_on(sending, -1)  # to the multicast's other sends, for which this one waits
             if sending.next is None:
                 self._post(queue, sending.command.op.id)
         queue.waits_from = float(self._owner.clock.now)
@@ -123,6 +129,8 @@ class QueueSender:
         index, ring_bytes = offset // queue.entry.slot_bytes, queue.entry.nbytes
         token = QueueToken(address, nbytes, command.message, index, op, ring_bytes)
         token.sending, token.parent = sending, queue.credit if waited else -1
+        if command.group is not None:
+            command.group.parts.setdefault(index, []).append((queue, token))
         queue.outbox.append(token)
 
         def ready() -> None:
@@ -158,17 +166,41 @@ class QueueSender:
         self._owner.forward(self._dma, self._dma.submit, job)
 
     def _send_ready(self, queue: Outgoing) -> None:
-        """Give PE_DMA the parts whose bytes are available, in order."""
+        """Give PE_DMA the parts whose bytes are available, in order; those of a multicast together."""
         while queue.outbox and queue.outbox[0].ready:
-            token = queue.outbox.popleft()
-            sending, now = token.sending, float(self._owner.clock.now)
-            token.op.t_ready = now
-            self._owner.forward(self._dma, self._channel.send_token, token, queue.entry.peer, token.parent)
-            sending.given += 1
-            if sending.given == sending.command.message.parts:
-                command = sending.command
-                self._owner.finish(command.op, sending.t_ready, sending.t_start, now)
-                if command.completion is not None:
-                    command.completion.complete()
-                elif sending.goes_on is not None:
-                    sending.goes_on(command.op.id)
+            first = queue.outbox[0]
+            together = _together(queue, first)
+            if not together:
+                return
+            tokens = [other.outbox.popleft() for other, _ in together]
+            peers = tuple([other.entry.peer for other, _ in together])
+            for token in tokens:
+                token.op.t_ready = float(self._owner.clock.now)
+            self._owner.forward(self._dma, self._channel.send_tokens, tokens, peers, first.parent)
+            for token in tokens:
+                self._given(token.sending)
+            for other, _ in together:
+                if other is not queue:
+                    self._send_ready(other)
+
+    def _given(self, sending: Sending) -> None:
+        """A part of a send is with PE_DMA; with the last one the send is over."""
+        sending.given += 1
+        command = sending.command
+        if sending.given < command.message.parts:
+            return
+        self._owner.finish(command.op, sending.t_ready, sending.t_start, float(self._owner.clock.now))
+        if command.completion is not None:
+            command.completion.complete()
+        elif sending.goes_on is not None:
+            sending.goes_on(command.op.id)
+
+
+def _together(queue: Outgoing, first: QueueToken) -> list[tuple[Outgoing, QueueToken]]:
+    """What leaves with the first token of ``queue``: it, or all of its multicast; nothing if some cannot."""
+    group = first.sending.command.group
+    if group is None:
+        return [(queue, first)]
+    parts: list[tuple[Outgoing, QueueToken]] = group.parts[first.index]
+    there = len(parts) == group.size
+    return parts if there and all(q.outbox and q.outbox[0] is t and t.ready for q, t in parts) else []

@@ -4,6 +4,7 @@ from kernbench.engine.core.inputs cimport InputQueue, QueueEntry
 from kernbench.engine.core.node cimport FabricNode, Link
 from kernbench.engine.core.port cimport Port
 from kernbench.engine.core.queue cimport Queue
+from kernbench.engine.core.server cimport Server
 from kernbench.engine.core.transaction cimport Packet, Path, Transaction
 
 cimport cython
@@ -38,7 +39,7 @@ cdef class Fabric(Carrier):
     cdef int release(self, Packet packet, long long flit, double time) except -1
     @cython.locals(link=Link)
     cdef int request(self, Packet packet, Py_ssize_t hop, long long flit, double at) except -1
-    @cython.locals(path=Path, link=Link, port=Port)
+    @cython.locals(path=Path, link=Link, port=Port, source=Server)
     cdef int ask(self, Packet packet, Py_ssize_t hop, long long flit, long long last, double time) except -1
     @cython.locals(link=Link, times=Doubles, stride=Py_ssize_t, start=double, end=double, arrival=double)
     cdef double traverse(self, Packet packet, Py_ssize_t hop, long long flit, double at) except? -1.0
@@ -57,9 +58,13 @@ cdef class Fabric(Carrier):
         service=double,
     )
     cdef object pass_pipelined(self, Packet packet, Py_ssize_t hop, FabricNode node, long long flit, double time)
+    @cython.locals(legs=list, leg=Packet, link=Link, leaves=double, times=Doubles, place=Py_ssize_t)
+    cdef object fork(
+        self, Packet packet, Py_ssize_t hop, FabricNode node, long long flit, double time, double out
+    )
     @cython.locals(link=Link)
     cdef bint may_book_ahead(self, Packet packet, Py_ssize_t hop, FabricNode node, long long flit) except -1
-    @cython.locals(access=object, transaction=Transaction)
+    @cython.locals(access=object, transaction=Transaction, leg=Packet)
     cdef object gather(self, Packet packet, Py_ssize_t hop, FabricNode node, long long flit, double time)
     @cython.locals(transaction=Transaction, times=Doubles)
     cpdef int leave_node(

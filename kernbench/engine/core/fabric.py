@@ -13,6 +13,8 @@ allocation
     :mod:`kernbench.engine.core.port`: of a virtual channel, where the link has any, and of the switch.
 traversal
     :meth:`Link.reserve`: the only place where a flit takes an output.
+fork
+    :meth:`Fabric.fork`: of a multicast, the legs that begin at the node get a copy of the flit.
 delivery
     :meth:`Fabric.deliver`: one entry in the event queue, for the arrival at the next node.
 
@@ -188,7 +190,8 @@ class Fabric(Carrier):
         if flit == 0:
             link.arrive(time)
             packet.times.at[2 * packet.stride + hop] = time
-        port.request(path.links[hop - 1] if hop else path.nodes[0], packet, hop, flit, last, time)
+        source = path.links[hop - 1] if hop else packet.entered or path.nodes[0]
+        port.request(source, packet, hop, flit, last, time)
 
     def traverse(self, packet: Packet, hop: int, flit: int, at: float) -> float:
         """Send a flit over an output that serves first come first served; return when it has crossed."""
@@ -291,6 +294,8 @@ class Fabric(Carrier):
             begun = out = node.free if node.free > time else time
         if flit == last:
             self.leave_node(packet, hop, node, time, out, begun, 0.0)
+        if packet.branches is not None:
+            self.fork(packet, hop, node, flit, time, out)
         if out > time and not self.may_book_ahead(packet, hop, node, flit):
             self.queue.put_at_start(out, _REQUEST, hop, flit, packet)
         else:
@@ -327,6 +332,8 @@ class Fabric(Carrier):
         times.at[4 * stride + hop] = out
         if flit == last:
             self.leave_node(packet, hop, node, time, out, time, 0.0)
+        if packet.branches is not None:
+            self.fork(packet, hop, node, flit, time, out)
         if out > time:
             if not self.may_book_ahead(packet, hop, node, flit):
                 self.queue.put_at_start(out, _REQUEST, hop, flit, packet)
@@ -335,6 +342,39 @@ class Fabric(Carrier):
         self.request(packet, hop, flit, out)
         if flit == last:
             link.passing -= 1
+
+    def fork(self, packet: Packet, hop: int, node: FabricNode, flit: int, time: float, out: float) -> None:
+        """Copy a flit of a multicast, which may leave ``node`` at ``out``, to the legs that begin there.
+
+        Each leg is a message of its own from here on and requests its own output. Its time begins when its
+        last flit is there. The node is paid for, and counted, by the packet that brought the flit.
+        """
+        legs = packet.branches.get(hop)
+        if legs is None:
+            return
+        for leg in legs:
+            link = leg.path.links[0]
+            leaves = out
+            if node.pipelined:
+                times = leg.times
+                place = 4 * leg.stride
+                if flit == 0:
+                    link.passing += 1
+                    if leaves < link.earliest:
+                        leaves = link.earliest
+                elif leaves < times.at[place]:
+                    leaves = times.at[place]
+                times.at[place] = leaves
+            if flit == leg.last:
+                leg.transaction.t_submit = leaves
+            if leaves > time and not self.may_book_ahead(leg, 0, node, flit):
+                self.queue.put_at_start(leaves, _REQUEST, 0, flit, leg)
+                continue
+            if node.pipelined and leaves > time:
+                link.earliest = leaves
+            self.request(leg, 0, flit, leaves)
+            if node.pipelined and flit == leg.last:
+                link.passing -= 1
 
     def may_book_ahead(self, packet: Packet, hop: int, node: FabricNode, flit: int) -> bool:
         """Whether a flit that leaves ``node`` later may take its output now.
@@ -388,9 +428,15 @@ class Fabric(Carrier):
         node._busy_ns += overhead
         self.leave_node(packet, hop, node, time, out, start, 0.0)
         if hop < packet.path.hops:
+            legs = None if packet.branches is None else packet.branches.get(hop)
             if node.hooks & _TRANSFORM:
                 packet = node.transform(packet)
             self.queue.put_step(out, _INJECT, hop, 0, packet)
+            for leg in legs or ():
+                leg.transaction.t_submit = out
+                self.queue.put_step(
+                    out, _INJECT, 0, 0, node.transform(leg) if node.hooks & _TRANSFORM else leg
+                )
         elif out > time:
             self.queue.put_step(out, _RECEIVE, hop, 0, packet)
         else:

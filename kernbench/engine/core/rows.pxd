@@ -18,7 +18,7 @@ cdef class StageRows:
     )
 
 cdef class TransactionRows:
-    cdef readonly list kind, src, dst, request, gathered
+    cdef readonly list kind, src, dst, request, gathered, splits
     cdef readonly Numbers numbers
     cdef public Hops hops
     cdef public Waits waits

@@ -83,6 +83,8 @@ class TransactionRows:
         self.request: list[str] = []
         self.gathered: list[Runs] = []
         """Of transactions that move many runs what these are: ``address`` -1 is the first of them."""
+        self.splits: list[tuple[int, int]] = []
+        """Legs of multicasts, and the transactions whose copies they are."""
         self.numbers = Numbers()
         self.hops = Hops()
         self.waits = Waits()
@@ -105,6 +107,8 @@ class TransactionRows:
             t.id, t.parent, t.op, -1 if launch is None else launch.id,
             t.nbytes, hops, address, t.channel, t.t_submit, t.t_done,
         )  # fmt: skip
+        if t.split_from >= 0:
+            self.splits.append((t.id, t.split_from))
         if t.hop_rows is not None:
             self.hops.extend(t.hop_rows)
         if t.wait_rows is not None:

@@ -101,6 +101,7 @@ class TraceRecorder(Instrument):
                 "op": ops[order],
                 "request": words(rows.request, order),
             },
+            "Split": _splits(rows),
             "Hop": found,
             "WaitedFor": waits,
             "Dealt": _dealt(rows, numbers, order, names, used),
@@ -135,6 +136,11 @@ def _in_order(counts: Any, order: Any) -> tuple[Any, Any]:
     row = np.repeat((np.cumsum(counts) - counts)[order], taken)
     row += seq
     return row, seq.astype(np.int32)
+
+
+def _splits(rows: TransactionRows) -> Columns:
+    legs, whole = zip(*sorted(rows.splits), strict=True) if rows.splits else ((), ())
+    return {"txn": np.array(legs, np.int64), "whole": np.array(whole, np.int64)}
 
 
 def _waits(waits: Columns, names: Sequence[str], ended: Any) -> Columns:

@@ -8,7 +8,7 @@ cimport cython
 cdef class Transaction:
     cdef readonly long long id
     cdef public object kind, src, dst, message, ids, on_done, on_served, access, gathered
-    cdef public long long nbytes, parent, op, address, channel
+    cdef public long long nbytes, parent, split_from, op, address, channel
     cdef public double t_submit, t_done, t_first, wait_ns
     cdef public Path path
     cdef public bint is_write, traced
@@ -47,6 +47,8 @@ cdef class Packet:
     cdef readonly long long nbytes, last, last_bytes
     cdef public object state
     cdef public list channels
+    cdef public dict branches
+    cdef public Server entered
     cdef public Doubles feed
     cdef public Py_ssize_t feed_hop
     cdef Doubles times

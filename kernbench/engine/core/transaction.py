@@ -57,6 +57,8 @@ class Transaction:
         self.t_done = -1.0
         self.path = path
         self.parent = -1
+        self.split_from = -1
+        """Of a leg of a multicast the id of the transaction whose copy it is; -1 of any other."""
         self.op = -1
         self.address = 0
         """Byte offset within the destination memory."""
@@ -236,11 +238,15 @@ class Packet:
         """When the latest flit is served there, and by which server."""
         self.channels: Any = None
         """Its virtual channel on each link; None if it has none."""
+        self.branches: Any = None
+        """Of a multicast, by hop of its path, the packets that copy it from that node on."""
+        self.entered: Any = None
+        """Of such a copy, the link over which its flits come to the first node of its path."""
 
     def resized(self, nbytes: int, flit_bytes: int) -> Packet:
         """A packet of ``nbytes`` that goes on in its place: see :meth:`FabricNode.transform`."""
         other = Packet(self.transaction, self.path, nbytes, flit_bytes)
-        other.pays = self.pays
+        other.pays, other.branches, other.entered = self.pays, self.branches, self.entered
         return other
 
     def feeds(self) -> Doubles:

@@ -69,8 +69,8 @@ class Scheduler(Protocol):
 class Queues(Protocol):
     """PE_IPCQ."""
 
-    def check_peer(self, direction: str) -> None:
-        """Refuse a direction whose peer cannot be reached."""
+    def check_peers(self, directions: tuple[str, ...]) -> None:
+        """Refuse directions whose peers cannot be reached, all by one message where there are several."""
 
     def check_memory(self, argument: str, address: int | None, nbytes: int, space: str | None) -> None:
         """Refuse an address that leads to no memory, or to another one than ``argument`` says."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kernbench.engine.program.computing import Command
 from kernbench.engine.program.operations import Op
@@ -81,6 +81,16 @@ def parts_of(nbytes: int, slot_bytes: int) -> int:
     return max(1, -(-nbytes // slot_bytes))
 
 
+class Multicast:
+    """The sends of one multicast, in ``directions``. Their parts leave together, each once all have slots."""
+
+    def __init__(self, directions: tuple[str, ...]) -> None:
+        self.directions = directions
+        self.size = len(directions)
+        self.parts: dict[int, list[Any]] = {}
+        """By number of a part the queues and tokens of it that have a slot."""
+
+
 @dataclass(slots=True)
 class Send(Command):
     """Send a message (blocking until it is posted). ``op`` is an ``ipcq_send``.
@@ -97,10 +107,11 @@ class Send(Command):
     address: int | None = None
     space: str | None = None
     completion: Completion | None = None
+    group: Multicast | None = None
 
     def check(self, scheduler: Scheduler, queues: Queues) -> None:
         """See :class:`Command`."""
-        queues.check_peer(self.direction)
+        queues.check_peers((self.direction,) if self.group is None else self.group.directions)
         queues.check_memory("space", self.address, self.message.nbytes, self.space)
 
     def begin(self, pe: Pe) -> bool:

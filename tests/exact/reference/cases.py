@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import fsum
@@ -278,12 +278,19 @@ class Bench:
                 simulator.dma(flow.start, dma, self.pieces(flow, dma, traffic), writing=flow.writing)
         return simulator
 
-    def measured(self, case: Case, check: bool | None) -> tuple[Machine, list[Transaction]]:
-        """The case as the engine has it: its transactions by number. ``check``: as of the machine."""
+    def measured(
+        self, case: Case, check: bool | None, also: Sequence[tuple[float, Callable[..., object], object]] = ()
+    ) -> tuple[Machine, list[Transaction]]:
+        """The case as the engine has it: its transactions by number. ``check``: as of the machine.
+
+        ``also``: calls with the machine, and when.
+        """
         seen = Ends()
         machine = self.started(seen, check)
         for flow in case:
             machine.clock.call_at(flow.start, self._start, machine, flow)
+        for start, act, what in also:
+            machine.clock.call_at(start, act, machine, what)
         while machine.clock.entries:
             machine.clock.step()
         machine.settle()

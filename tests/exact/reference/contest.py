@@ -74,7 +74,8 @@ class ContestedWire(Wire):
 
     def carry(self, message: Message, place: int, flit: int) -> None:
         """See :class:`Wire`."""
-        source = self._inputs[message.route[place - 1]] if place else -1
+        before = message.route[place - 1] if place else message.before
+        source = self._inputs[before] if before else -1
         self._lines[source].append(Flit(message, place, flit, self._agenda.now))
         self._see_to()
 

@@ -73,6 +73,10 @@ class Message:
     """When its first flit has passed a pipelined place."""
     rooms: dict[int, Any] = field(default_factory=dict)
     """By place, the slots that it has at the far end of the wire from there."""
+    copies: dict[int, list[Message]] = field(default_factory=dict)
+    """By place, messages that begin there, a flit of them with each of its own."""
+    before: str = ""
+    """Of such a copy, where its flits came from."""
 
     def __post_init__(self) -> None:
         access = self.txn.access
@@ -145,6 +149,10 @@ class Place:
         return True
 
     def onward(self, message: Message, place: int, flit: int) -> None:
+        for copy in message.copies.get(place, ()):
+            if flit == message.last:
+                copy.txn.submitted = self.agenda.now
+            self.onward(copy, 0, flit)
         self.wires[message.route[place + 1]].carry(message, place, flit)
 
     def send(self, message: Message, place: int = 0) -> None:

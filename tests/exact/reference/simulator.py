@@ -61,6 +61,7 @@ class Simulator:
         for edge in links:
             if self._key(edge, "buffer_flits", 0):
                 self._limited.add(edge.target)
+        self._order = {edge.id: number for number, edge in enumerate(graph.edges("LINK"))}
         self._numbers = {edge.id: number for number, edge in enumerate(links)}
         self._to: defaultdict[str, list[Edge]] = defaultdict(list)
         for edge in links:
@@ -188,6 +189,41 @@ class Simulator:
             self._wire(piece.route)
 
         self.agenda.callback(start, lambda: self._send(pieces, writing, start, lambda _: None))
+
+    def multicast(self, start: float, routes: Sequence[Sequence[str]], nbytes: int) -> None:
+        """One message from the beginning of all ``routes``, which fork, to their ends, at ``start``."""
+        for route in routes:
+            self._wire(route)
+        ways: dict[str, tuple[str, ...]] = {}
+        found = []
+        for route in routes:
+            joins = max(i for i, name in enumerate(route) if i == 0 or name in ways)
+            way = (*ways.get(route[joins], ()), *route[joins:])
+            ways |= {name: way[:i] for i, name in enumerate(way[:-1]) if name not in ways}
+            found.append(way)
+
+        def begin() -> None:
+            first = self._fork(found, 0, nbytes)
+            self.place(first.route[0]).send(first)
+
+        self.agenda.callback(start, begin)
+
+    def _fork(self, ways: Sequence[tuple[str, ...]], shared: int, nbytes: int) -> Message:
+        """The message over the longest of ``ways``, from number ``shared`` on, with those that leave it."""
+        longest = max(ways, key=len)
+        piece = Piece(longest[-1], 0, nbytes, longest[shared:])
+        txn = self._begin(piece, True, self.agenda.now, lambda _: None)
+        sizes = flits(nbytes, self.flit_bytes)
+        self.crossings += len(sizes) * (len(piece.route) - 1)
+        message = Message(txn, piece.route, sizes, before=longest[shared - 1] if shared else "")
+        leaves: defaultdict[tuple[int, int], list[tuple[str, ...]]] = defaultdict(list)
+        for way in ways:
+            if way != longest:
+                at = next(i for i, (a, b) in enumerate(zip(way, longest, strict=False)) if a != b) - 1
+                leaves[at, self._order[f"{way[at]}->{way[at + 1]}"]].append(way)
+        for (at, _), group in sorted(leaves.items()):
+            message.copies.setdefault(at - shared, []).append(self._fork(group, at, nbytes))
+        return message
 
     def port(self, start: float, source: str, target: str, nbytes: int, *, writing: bool) -> None:
         """A part of a PE moves bytes through a port of its TCM."""

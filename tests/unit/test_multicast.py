@@ -1,0 +1,212 @@
+"""Multicasts of kernels: what arrives, in which order, when they leave, and what the record says of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kernbench as kb
+from kernbench.errors import KernelError, LaunchError
+from tests.queue_runs import Rig
+
+FOUR = {"system.sips": 1, "sip.cube_mesh": {"w": 1, "h": 1}, "cube.pes.count": 4,
+        "cube.hbm.pseudo_channels": 16}  # fmt: skip
+STAR: Any = {(0, 0, 0): {f"to{pe}": (0, 0, pe) for pe in (1, 2, 3)}} | {
+    (0, 0, pe): {"back": (0, 0, 0)} for pe in (1, 2, 3)
+}
+ALL = ["to1", "to2", "to3"]
+N = 96
+
+
+def received(rig: Rig, counts: dict[int, int], casts: Any, slots: int = 2, slot_bytes: int = 4096) -> Any:
+    """PE 0 runs ``casts``; PE n stores so many messages. What each has stored."""
+    out = rig.torch.zeros((4 * 8, N), dtype="f16")
+
+    def receiver(pe: int) -> Any:
+        def body(base: Any, tl: Any) -> None:
+            for number in range(counts.get(pe, 0)):
+                tl.store(base + (pe * 8 + number) * 2 * N, tl.recv("back"))
+
+        return body
+
+    with rig.torch.install_ipcq(STAR, slots=slots, slot_bytes=slot_bytes):
+        rig.run([casts, *[receiver(pe) for pe in (1, 2, 3)]], out)
+    return out.numpy().reshape(4, 8, N)
+
+
+def row(tl: Any, value: float) -> Any:
+    return tl.full((N,), value, "f16")
+
+
+def test_every_peer_receives_the_value_that_was_sent() -> None:
+    def casts(_: Any, tl: Any) -> None:
+        tl.multicast(ALL, row(tl, 3.0))
+        tl.multicast(["to3", "to1"], row(tl, 5.0))
+
+    rig = Rig(FOUR)
+    found = received(rig, {1: 2, 2: 1, 3: 2}, casts)
+    assert [found[pe, :2, 0].tolist() for pe in (1, 2, 3)] == [[3.0, 5.0], [3.0, 0.0], [3.0, 5.0]]
+    assert np.all(found[1, 0] == 3.0)
+    tokens = sorted(rig.seen.of_kind("ipcq_token"), key=lambda t: t.id)
+    links = [hop.resource for t in tokens[:3] for hop in rig.seen.rows[t.id]]
+    assert sum(t.split_from < 0 for t in tokens) == 2
+    assert len(tokens) == 5
+    assert len(set(links)) == len(links)  # of the first multicast: no link, and no router, twice
+    rig.close()
+
+
+@pytest.mark.parametrize("slot_bytes", [4096, 64])
+def test_messages_of_a_direction_keep_their_order_around_multicasts(slot_bytes: int) -> None:
+    """PE 2 reads late, so its ring is full: what goes to PE 1 behind the multicast waits with it."""
+
+    def casts(_: Any, tl: Any) -> None:
+        for number in range(6):
+            if number % 2:
+                tl.multicast(["to2", "to1"], row(tl, number + 1.0))
+            else:
+                tl.send("to1", row(tl, number + 1.0))
+                tl.send("to2", row(tl, number + 11.0))
+
+    rig = Rig(FOUR)
+    slots = 2 if slot_bytes == 4096 else 4
+    found = received(rig, {1: 6, 2: 6}, casts, slots, slot_bytes)
+    assert found[1, :6, 0].tolist() == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    assert found[2, :6, 0].tolist() == [11.0, 2.0, 13.0, 4.0, 15.0, 6.0]
+    rig.close()
+
+
+def test_it_leaves_when_the_last_peer_has_a_slot() -> None:
+    def casts(tl: Any) -> None:
+        for number in range(3):
+            tl.multicast(["to1", "to2"], row(tl, number + 1.0))
+
+    def late(tl: Any) -> None:
+        tl.cycles(5000)
+        for _ in range(3):
+            tl.recv("back")
+
+    def soon(tl: Any) -> None:
+        for _ in range(3):
+            tl.recv("back")
+
+    rig = Rig(FOUR)
+    with rig.torch.install_ipcq(STAR, slots=1):
+        rig.run([casts, soon, late])
+    times = sorted(t.t_submit for t in rig.seen.of_kind("ipcq_token") if t.split_from < 0)
+    assert times[0] < 1000
+    assert times[1] > 5000  # PE 1 had room all the time
+    rig.close()
+
+
+def test_a_signal_has_no_bytes_and_one_direction_is_a_send() -> None:
+    def casts(tl: Any) -> None:
+        tl.multicast(ALL)
+        tl.multicast(["to2"], row(tl, 7.0))
+
+    def wait(tl: Any) -> None:
+        assert tl.recv("back") is None
+        if tl.program_id(0) == 2:
+            tl.recv("back", shape=(N,), dtype="f16")
+
+    rig = Rig(FOUR)
+    with rig.torch.install_ipcq(STAR):
+        rig.run([casts, wait, wait, wait])
+    assert sorted(t.nbytes for t in rig.seen.of_kind("ipcq_token")) == [0, 0, 0, 2 * N]
+    rig.close()
+
+
+@pytest.mark.parametrize(
+    ("dirs", "said"),
+    [
+        ("to1", "argument 'dirs': 'to1' is not a list of directions"),
+        ([], "argument 'dirs': [] is not a list of directions"),
+        (["to1", "to1"], "argument 'dirs': ['to1', 'to1'] has a direction twice"),
+        (["to1", "E"], "argument 'dirs': 'E' is not a direction of"),
+    ],
+)
+def test_bad_directions_are_refused(dirs: Any, said: str) -> None:
+    rig = Rig(FOUR)
+    with rig.torch.install_ipcq(STAR), pytest.raises(LaunchError) as caught:
+        rig.run([lambda tl: tl.multicast(dirs, row(tl, 1.0))])
+    assert said in str(caught.value)
+
+
+def test_finite_buffers_are_refused_with_the_line() -> None:
+    rig = Rig({**FOUR, "links": {"router_mesh": {"buffer_flits": 4}}})
+    with rig.torch.install_ipcq(STAR), pytest.raises(LaunchError, match="whose buffers are finite") as caught:
+        rig.run([lambda tl: tl.multicast(ALL, row(tl, 1.0))])
+    assert "in tl.multicast at test_multicast.py" in str(caught.value)
+
+
+def kept() -> Any:
+    """A run with one multicast to three, of three parts, and what two of them compute."""
+
+    def kernel(x: int, tl: Any) -> None:
+        pe = tl.program_id(0)
+        if pe == 0:
+            tl.multicast(ALL, tl.load(x, (3 * N,), "f16"))
+        elif pe < 4:
+            tl.store(x + pe * 6 * N, tl.exp(tl.recv("back", (3 * N,), "f16")))
+
+    def bench(torch: Any) -> None:
+        x = torch.zeros((4, 3 * N), dtype="f16", dp=kb.DPPolicy("row_wise", "row_wise"))
+        with torch.install_ipcq(STAR, slot_bytes=2 * N):
+            torch.launch("k", kernel, x).wait()
+
+    return kb.run(bench, topo=FOUR, store="memory:", check=True)
+
+
+def test_the_record_says_what_was_split_from_what_and_charges_the_source_once() -> None:
+    run = kept()
+    split = run.cypher(
+        "MATCH (a:Use)<-[:FROM]-(leg:Transaction)-[:SPLIT_FROM]->(whole:Transaction)-[:FROM]->(b:Use) "
+        "RETURN whole.kind AS kind, a.resource AS src, b.resource AS also, whole.number AS number"
+    ).dicts()
+    assert len(split) == 2 * 3  # three parts, each with two legs beside its trunk
+    assert {(one["kind"], one["src"], one["also"]) for one in split} == {
+        ("ipcq_token", "sip0.cube0.pe0.pe_dma", "sip0.cube0.pe0.pe_dma")
+    }
+    path = run.critical_path()
+    assert sum(step.ns for step in path.steps) == pytest.approx(path.ns, abs=1e-9)
+    assert not [step for step in path.steps if step.cause == "unexplained"]
+    # Of what crosses links each counts once; three deliver.
+    tokens = run.cypher("MATCH (t:Transaction {kind: 'ipcq_token'}) RETURN sum(t.bytes) AS n").dicts()
+    assert tokens == [{"n": 3 * 6 * N}]
+    read = [
+        row for row in run.tables["Transaction"].to_pylist()
+        if row["kind"] == "ipcq_token" and row["number"] not in run.tables["Split"]["txn"].to_pylist()
+    ]  # fmt: skip
+    assert sum(row["bytes"] for row in read) == 6 * N
+
+
+def test_it_needs_queues() -> None:
+    rig = Rig(FOUR)
+    with pytest.raises((KernelError, LaunchError), match="has no queues"):
+        rig.run([lambda tl: tl.multicast(ALL, row(tl, 1.0))])
+
+
+def test_a_kernel_that_runs_ahead_sends_while_it_computes_and_after_what_it_has_stored() -> None:
+    def sender(base: Any, tl: Any) -> None:
+        x, big = row(tl, 2.0), tl.zeros((256, 256), "f16")
+        tl.dot(big, big)
+        tl.multicast(["to1", "to2"], x)
+        tl.store(base, row(tl, 1.0))
+        tl.send("to3", tl.exp(x))
+
+    def receiver(base: Any, tl: Any) -> None:
+        for _ in tl.range(0, 1, num_stages=2):
+            tl.exp(tl.recv("back"))
+
+    rig = Rig({**FOUR, "pe.pe_cpu.run_ahead": True})
+    out = rig.torch.zeros((4, N), dtype="f16")
+    with rig.torch.install_ipcq(STAR):
+        rig.run([sender, receiver, receiver, receiver], out)
+    (dot,) = (op for op in rig.seen.ops if op.stage == "GEMM")
+    tokens = sorted(rig.seen.of_kind("ipcq_token"), key=lambda t: t.id)
+    assert [t.split_from < 0 for t in tokens] == [True, False, True]
+    assert tokens[0].t_submit < dot.t_end  # what it computes does not keep it
+    (stored,) = (op for op in rig.seen.ops if op.name == "dma_write")
+    assert tokens[2].t_submit >= stored.t_end
+    rig.close()
