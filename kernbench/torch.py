@@ -31,7 +31,7 @@ _WITHOUT_EFFECT = ("device", "requires_grad", "generator", "pin_memory", "layout
 _random = np.random.default_rng(0)
 _default: ContextVar[DPPolicy | None] = ContextVar("kernbench_placement", default=None)
 __path__: list[str] = []  # so that ``import torch.x`` asks the finder of stand-ins
-_INDUCTOR = ("ops", "_C", "_inductor", "_dynamo")
+_INDUCTOR = ("ops", "_C", "_inductor", "_dynamo", "empty_strided")
 _HOST = frozenset(
     ("abs", "add", "all", "allclose", "any", "exp", "log", "matmul", "max", "maximum", "mean", "min",
      "minimum", "mul", "sqrt", "sub", "sum", "tanh", "where")
@@ -60,6 +60,11 @@ def device(name: str) -> str:
 def set_default_device(device: DPPolicy | None) -> None:
     """How tensors are placed that are made without ``dp=``; None: on one PE, which runs all blocks."""
     _default.set(device)
+
+
+def default_placement() -> DPPolicy | None:
+    """What :func:`set_default_device` was told."""
+    return _default.get()
 
 
 def tensor(data: Any, dtype: str | None = None, **how: Any) -> Tensor:
@@ -156,6 +161,8 @@ cuda = SimpleNamespace(
     is_available=lambda: True,
     current_device=lambda: 0,
     device=nullcontext,
+    set_device=lambda *_: None,
+    _DeviceGuard=nullcontext,
 )
 
 

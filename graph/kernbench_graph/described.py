@@ -128,6 +128,8 @@ def _submission_rows(info: Mapping[str, Any], spec: str) -> Iterator[dict[str, A
             "blocks": launch.get("blocks", 0),
             "follows": launch.get("follows", -1),
             "times": launch.get("times", 1),
+            "model_nodes": launch.get("model_nodes", ""),
+            "model_line": launch.get("model_line", ""),
         }
 
 

@@ -41,6 +41,10 @@ SUBMITTED = Table("Submitted", "run", "Further columns of launches.", (
        "itself.", to="Launch", absent=-1, default=-1, shown=True),
     _P("times", "int64", "How often it happens: more than once in the last simulated period of a repeat.",
        default=1),
+    _P("model_nodes", "string", "Nodes of a compiled model that it carries out, as `linear, gelu`.",
+       default=""),
+    _P("model_line", "string", "File and line of the model where these are; empty where it is not known.",
+       default=""),
 ), key="number", described=True)  # fmt: skip
 REPEATED = Table("Repeated", "run", "Launches of a kernel that was launched before.", (
     _P("launch", "int64", "The launch.", to="Launch"),

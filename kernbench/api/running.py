@@ -377,6 +377,8 @@ def _launch(number: int, launch: LaunchRecord, until: float, graph: PropertyGrap
         **({"language": launch.language, "blocks": launch.blocks} if launch.blocks else {}),
         **({"first_of": launch.first_of} if launch.first_of else {}),
         **({"follows": launch.follows} if launch.follows >= 0 else {}),
+        **({"model_nodes": launch.model_nodes} if launch.model_nodes else {}),
+        **({"model_line": launch.model_line} if launch.model_line else {}),
         **({"times": launch.times} if launch.times > 1 else {}),
         **({"unfinished": True} if launch.t_done < 0 else {}),
     }

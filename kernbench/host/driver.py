@@ -125,6 +125,7 @@ class Driver:
     def wait(self, requests: Sequence[Request]) -> None:
         """Let time run until all of ``requests`` are answered; the first error is raised."""
         program = self.scheduler.current
+        failed = True
         try:
             for request in requests:
                 self.scheduler.wait(request)
@@ -136,11 +137,12 @@ class Driver:
                 raise
             raise first from error  # an earlier launch has failed, and this may be what came of it
         else:
+            failed = False
             if not self.scheduler.alive:
                 self.machine.check_at_rest()
         finally:
-            # One that has failed is over as well: its error is raised here and not once more later.
-            program.open = [r for r in program.open if not r.done]
+            # Where an error is raised, it is that of all that are over; else a later wait raises theirs.
+            program.open = [r for r in program.open if not r.done or (not failed and r.error is not None)]
             if self._on_wait is not None:
                 self._on_wait()
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kernbench.engine.program.operations import Op, Region
 from kernbench.errors import UsageError, VerificationError
+from kernbench.host.indexing import Box
 from kernbench.host.placement import TensorShard, distinct
 from kernbench.host.values import own_copy, real_numbers
 from kernbench.support.bounded import Bounded
@@ -30,6 +31,7 @@ class Check:
     """At the end of the run ``tensor`` holds ``expected``, on every SIP or on ``sip`` alone.
 
     ``tolerance`` is ``rtol`` and ``atol``, ``None`` for the reference's own or those of the tensor's dtype.
+    With ``box``, whose slices start at 0, that part of the tensor does.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Check:
     expected: Expected
     sip: int | None = None
     tolerance: float | None = None
+    box: Box | None = None
 
 
 def kept(expected: Expected, what: str) -> Expected:
@@ -66,6 +69,7 @@ def verify(check: Check, storage: Storage, data: DataPlane) -> list[CheckResult]
             f"check '{check.name}': tensor '{tensor.name}' was freed before the end of the run; keep it"
         )
     expected = check.expected() if callable(check.expected) else check.expected
+    box = check.box or tuple(slice(0, n) for n in tensor.shape)
     results = []
     for sip in tensor.sips if check.sip is None else (check.sip,):
         shards = tensor.copy_of(sip)
@@ -73,7 +77,7 @@ def verify(check: Check, storage: Storage, data: DataPlane) -> list[CheckResult]
         try:
             # Copies inside a SIP are results of their own as well.
             for copies in _copies(shards):
-                actual = storage.peek_whole(copies, tensor.shape, tensor.dtype, f"tensor '{name}'")
+                actual = storage.peek_box(copies, box, tensor.dtype, f"tensor '{name}'")
                 compare(
                     name,
                     actual,

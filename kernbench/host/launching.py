@@ -38,7 +38,8 @@ class LaunchRecord:
     ``first_of`` how many configurations it has, if it ran the first of several for want of a better one, else
     0. ``follows`` is the number of the launch that was simulated for this one, -1 where
     it was simulated itself, and ``times`` how often it happens: more than once in the last period of a repeat
-    that is simulated.
+    that is simulated. ``model_nodes`` are those of a compiled model that it carries out, and
+    ``model_line`` the line of the model where they are, each empty where that is not known.
     """
 
     name: str
@@ -56,6 +57,8 @@ class LaunchRecord:
     first_of: int = 0
     follows: int = -1
     times: int = 1
+    model_nodes: str = ""
+    model_line: str = ""
 
     @property
     def latency_ns(self) -> float:
@@ -99,6 +102,8 @@ class LaunchHandle:
         self.blocks = self.grid.blocks if self.grid is not None else 0
         self.language = str(getattr(kernel, "written_in", "tl"))
         self.first_of = 0
+        self.model_nodes = self.model_line = ""
+        """The nodes of a compiled model that the launch carries out, and the line of the model."""
         self.follows = follows
         self.times = 1
         program = driver.scheduler.current
@@ -139,6 +144,8 @@ class LaunchHandle:
             self.first_of,
             self.follows,
             self.times,
+            self.model_nodes,
+            self.model_line,
         )
 
     def finished(self) -> None:

@@ -179,12 +179,10 @@ class Storage:
             values[to] = self.data.read_host(regions, shape, dtype, what)
         return values
 
-    def peek_whole(
-        self, shards: Sequence[TensorShard], shape: tuple[int, ...], dtype: str, what: str
-    ) -> Array:
-        """The values of a whole tensor from shards that together hold it; takes no simulated time."""
-        parts = [(shard, tuple(slice(0, n) for n in shard.shape)) for shard in shards]
-        return self.peek(parts, tuple(slice(0, n) for n in shape), dtype, what)
+    def peek_box(self, shards: Sequence[TensorShard], box: Box, dtype: str, what: str) -> Array:
+        """The values in ``box`` from shards that together hold a tensor; takes no simulated time."""
+        parts = [(shard, part) for shard in shards if (part := intersect(shard, box)) is not None]
+        return self.peek(parts, box, dtype, what)
 
     def watch(self, tensor: object, allocation: Allocation, writes: list[Request]) -> Callable[[], object]:
         """Have the memory of ``tensor`` released when that is gone, or when what this returns is called."""

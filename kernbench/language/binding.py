@@ -90,7 +90,7 @@ class Binding:
 
         Not where the function is KernBench's, as those of collectives are, and is handed nothing to call.
         """
-        function = self.function
+        function = inspect.unwrap(self.function)
         if not isinstance(function, FunctionType) or function.__closure__:
             return True
         if not is_ours(function.__code__.co_filename):

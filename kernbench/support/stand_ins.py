@@ -16,17 +16,35 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
 from types import ModuleType
+from typing import Any
 
 INDUCTOR = ("torch._inductor", "torch._dynamo", "torch._C")
 """Packages of PyTorch whose names that output files of Inductor use are those of ``kernbench.inductor``."""
+COMPILER = ("triton.compiler", "triton.compiler.compiler", "triton.backends", "triton.backends.compiler")
+"""Modules of Triton's compiler: what Inductor's files name of them is in ``kernbench.inductor.compiler``."""
+
+
+class _Names(ModuleType):
+    """A module whose names are those of another one."""
+
+    def __init__(self, name: str, of: ModuleType) -> None:
+        super().__init__(name)
+        self.__path__: list[str] = []
+        self._of = of
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._of, name)
 
 
 class Alias(Loader):
     """Loads a module by another name: the module itself, which keeps its own."""
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """The module that the spec's ``loader_state`` names."""
+        """The module that the spec's ``loader_state`` names; of Inductor's one that has its names."""
         module = importlib.import_module(spec.loader_state)
+        if spec.name.startswith(INDUCTOR):
+            spec.loader_state = spec
+            return _Names(spec.name, module)
         spec.loader_state = module.__spec__
         return module
 
@@ -55,6 +73,8 @@ class _StandIns(Alias, MetaPathFinder):
         here = f"kernbench.{name}"
         if name.startswith(INDUCTOR):
             here = "kernbench.inductor"
+        elif name in COMPILER:
+            here = "kernbench.inductor.compiler"
         elif name.startswith("torch."):
             raise ModuleNotFoundError(
                 f"{name} needs PyTorch, which is not installed; kernbench.torch, which stands in for it, has "

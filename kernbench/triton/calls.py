@@ -72,10 +72,10 @@ class TritonLanguage(ScaledCalls):
             "tensor, and write its data_ptr() into a tensor of torch.int64"
         )
 
-    def argument(self, name: str, value: Any) -> Any:
-        """An argument of the launch as the kernel gets it."""
+    def argument(self, name: str, value: Any, offset: int = 0) -> Any:
+        """An argument of the launch as the kernel gets it; a tensor from its element ``offset`` on."""
         if isinstance(value, Pointer):
-            return Ptr(value, 0, self)
+            return Ptr(value, offset, self)
         if isinstance(value, list | np.ndarray) or (hasattr(value, "shape") and not is_scalar(value)):
             kind = f"{type(value).__module__}.{type(value).__qualname__}"
             raise KernelError(

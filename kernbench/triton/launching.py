@@ -100,13 +100,17 @@ class _EmptyGridError(UsageError):
 
 
 class OnGrid:
-    """A kernel and the grid of its launch; a call launches it on the machine of its tensors."""
+    """A kernel and the grid of its launch; a call launches it on the machine of its tensors.
 
-    def __init__(self, kernel: JITFunction, grid: Any) -> None:
+    ``offsets``: of arguments that begin within their tensor, by name, so many elements from its start.
+    """
+
+    def __init__(self, kernel: JITFunction, grid: Any, offsets: Mapping[str, int] | None = None) -> None:
         functools.update_wrapper(self, kernel.fn)
         self.kernel = kernel
         self.tuned = kernel.tuned
         self.grid = grid
+        self.offsets = offsets or {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Launch; does not wait. A grid without blocks launches nothing, as in Triton."""
@@ -162,7 +166,7 @@ class OnGrid:
             _count("num_stages", stages, 0),
         )
         pointed = _pointed(kernel.fn.__name__, bound.arguments.values())
-        return BlockKernel(kernel, dims, room, pointed), named
+        return BlockKernel(kernel, dims, room, pointed, self.offsets), named
 
     def _worked_out(self, args: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
         """Values of ``@triton.heuristics``, each from the arguments so far."""
@@ -193,9 +197,17 @@ class BlockKernel:
 
     written_in = "triton"
 
-    def __init__(self, kernel: JITFunction, grid: Grid, room: Room, pointed: Sequence[TensorArg]) -> None:
+    def __init__(
+        self,
+        kernel: JITFunction,
+        grid: Grid,
+        room: Room,
+        pointed: Sequence[TensorArg],
+        offsets: Mapping[str, int],
+    ) -> None:
         functools.update_wrapper(self, kernel.fn)
         self.pointed = pointed
+        self.offsets = offsets
         self.kernel = kernel
         self.grid = grid
         self.room = room
@@ -207,11 +219,12 @@ class BlockKernel:
 
     def like(self, other: object) -> bool:
         """Whether another one runs the same kernel over the same grid."""
-        return isinstance(other, BlockKernel) and self.kernel is other.kernel and self.grid == other.grid
+        mine = self.kernel, self.grid, self.offsets
+        return isinstance(other, BlockKernel) and mine == (other.kernel, other.grid, other.offsets)
 
     def first(self) -> BlockKernel:
         """The kernel with its first block alone, which prints nothing."""
-        alone = BlockKernel(self.kernel, self.grid, self.room, self.pointed)
+        alone = BlockKernel(self.kernel, self.grid, self.room, self.pointed, self.offsets)
         alone.language = type("TritonLanguage", (self.language,), {"device_print": lambda *_, **__: None})
         alone._left = itertools.islice(alone._left, 1)
         return alone
@@ -221,10 +234,13 @@ class BlockKernel:
         tl = current(self.kernel.fn.__name__)
         names, constants = self.kernel.arg_names, self.kernel.constants
         given = [
-            one if name in constants else tl.argument(name, one)
+            one if name in constants else tl.argument(name, one, self.offsets.get(name, 0))
             for name, one in zip(names, args, strict=False)
         ]
-        named = {key: one if key in constants else tl.argument(key, one) for key, one in kwargs.items()}
+        named = {
+            key: one if key in constants else tl.argument(key, one, self.offsets.get(key, 0))
+            for key, one in kwargs.items()
+        }
         tl.pointed = self.pointed
         for number, (z, y, x) in self._left:
             self.taken = number + 1

@@ -21,7 +21,7 @@ def rewritten(fn: FunctionType) -> CodeType:
     """The code of ``fn`` that calls :data:`CALLS`; its own where its source is not at hand."""
     code = fn.__code__
     try:
-        source = "".join(inspect.findsource(code)[0])
+        source = fn.__globals__.get("__kernel_source__") or "".join(inspect.findsource(code)[0])
         if not _same(_within(_compiled(source, code.co_filename), code), code):  # the file was changed since
             return _named(code)
         tree = ast.parse(source)

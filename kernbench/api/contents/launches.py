@@ -7,9 +7,17 @@ from kernbench.api.result import Run
 from kernbench.draw.content import Content, Grid, columns_of
 
 _COLUMNS = columns_of(
-    "launch kernel rank package follows times pes t_start t_done latency_ns launch_ns pe_ns late_ns"
+    "launch kernel model_nodes model_line rank package follows times pes t_start t_done latency_ns "
+    "launch_ns pe_ns late_ns"
 )
-_OF_SOME = {"rank": None, "follows": None, "times": None, "late_ns": 0.0}
+_OF_SOME = {
+    "model_nodes": None,
+    "model_line": None,
+    "rank": None,
+    "follows": None,
+    "times": None,
+    "late_ns": 0.0,
+}
 """Columns that are there where a launch has another value than this."""
 _LATE = "Launches; late_ns: how much later than its launch messages asked for its PEs started"
 _EMPTY = "this run launched no kernel"

@@ -1,0 +1,221 @@
+"""Library calls in Inductor's files, ``extern_kernels`` and ``torch.ops.aten``, by kernels of our own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+from kernbench.errors import UsageError
+from kernbench.hardware.topology.neighbours import MachineShape
+from kernbench.inductor import kernels
+from kernbench.inductor.buffers import Strided, context, empty_strided, like, row_major
+from kernbench.inductor.heuristics import launched
+from kernbench.support import dtypes
+from kernbench.triton import cdiv, next_power_of_2
+
+FILES = 2
+"""Blocks of each operand of a product that are in scratch at a time, beside its sums."""
+
+
+@cache
+def tiles(
+    m: int, n: int, k: int, batch: int, itemsize: int, workers: int, scratch: int
+) -> tuple[int, int, int]:
+    """Rows, columns and depth of the blocks of a product: the largest of which every PE gets one.
+
+    They fit in three quarters of a PE's scratch. Where there are too few blocks in any case, the smallest.
+    """
+    depth = min(64, max(16, next_power_of_2(k)))
+    sides = [(a, b) for a in (128, 64, 32, 16) for b in (128, 64, 32, 16)]
+    sides = [(a, b) for a, b in sides if a < 2 * max(16, m) and b < 2 * max(16, n)]
+    fitting = [
+        (a, b) for a, b in sides if FILES * (a + b) * depth * itemsize + 4 * a * b <= 3 * scratch // 4
+    ] or [(16, 16)]  # fmt: skip
+    enough = [(a, b) for a, b in fitting if cdiv(m, a) * cdiv(n, b) * batch >= workers]
+    best = max(enough or fitting, key=lambda one: one[0] * one[1] / (one[0] + one[1]) * (1 if enough else -1))
+    return *best, depth
+
+
+def _tiles(m: int, n: int, k: int, batch: int, dtype: str) -> tuple[int, int, int]:
+    run = context()
+    workers = sum(MachineShape.of(run.graph).pes_of(0))
+    return tiles(m, n, k, batch, dtypes.SIZES[dtype], workers, run.scratch_bytes)
+
+
+def mm(a: Strided, b: Strided, *, out: Strided | None = None) -> Strided:
+    """``a @ b`` of two matrices."""
+    return _product(a, b, None, out)
+
+
+def addmm(
+    bias: Strided, a: Strided, b: Strided, *, alpha: float = 1, beta: float = 1, out: Strided | None = None
+) -> Strided:
+    """``beta * bias + alpha * a @ b``; so is ``baddbmm`` of each of a batch."""
+    return _product(a, b, bias, out, alpha, beta)
+
+
+def _product(
+    a: Strided, b: Strided, bias: Strided | None, out: Strided | None, alpha: float = 1, beta: float = 1
+) -> Strided:
+    *batch, m, k = a.shape
+    n = b.shape[-1]
+    made = out if out is not None else like(a, (*batch, m, n))
+    count = math.prod(batch)
+    bm, bn, bk = _tiles(m, n, k, count, a.dtype)
+    added = made if bias is None else bias
+    arguments = {
+        "a": a, "b": b, "bias": added, "out": made, "M": m, "N": n, "K": k,
+        **_steps("sa", "bmk", a), **_steps("sb", "bkn", b),
+        **_steps("si", "bmn", added), **_steps("so", "bmn", made),
+        "alpha": alpha, "beta": beta, "BIAS": bias is not None, "BM": bm, "BN": bn, "BK": bk,
+    }  # fmt: skip
+    launched(kernels.product, (cdiv(n, bn), cdiv(m, bm), count), arguments, "addmm" if bias else "mm")
+    return made
+
+
+def _steps(prefix: str, axes: str, tensor: Strided) -> dict[str, int]:
+    """Strides of ``tensor`` along the last of ``axes``; 0 along others and where it is repeated."""
+    steps = [0 if n == 1 else step for n, step in zip(tensor.shape, tensor.strides, strict=True)]
+    wide = [*[0] * (len(axes) - len(steps)), *steps]
+    return {f"{prefix}{axis}": step for axis, step in zip(axes, wide, strict=True)}
+
+
+def convolution(
+    x: Strided, weight: Strided, bias: Strided | None, *given: Any, out: Strided | None = None, **named: Any
+) -> Strided:
+    """A convolution along one or two axes, of groups of channels; not a transposed one."""
+    names = ("stride", "padding", "dilation", "transposed", "output_padding", "groups")
+    how = dict(zip(names, given, strict=False)) | named
+    if how.get("transposed"):
+        raise UsageError("aten.convolution with transposed=True has no kernel here")
+    plane = len(x.shape) - 2
+    if plane not in (1, 2):
+        raise UsageError(f"aten.convolution along {plane} axes has no kernel here; 1 and 2 have")
+    stride, padding, dilation = (_pair(how[name], plane) for name in names[:3])
+    images, _, *area = x.shape
+    channels, depth, *seen = weight.shape
+    groups = int(how.get("groups", 1))
+    size = [
+        (n + 2 * p - d * (f - 1) - 1) // s + 1
+        for n, f, s, p, d in zip(
+            area, seen, stride[-plane:], padding[-plane:], dilation[-plane:], strict=True
+        )
+    ]
+    made = out
+    if made is None:
+        shape = (images, channels, *size)
+        last = any(
+            one.shape[1] > 1 and one.strides[1] == 1 and math.prod(one.shape[2:]) > 1 for one in (x, weight)
+        )
+        steps = row_major(shape)
+        if last:
+            inner = row_major((images, *size, channels))
+            steps = (inner[0], inner[-1], *inner[1:-1])
+        made = empty_strided(shape, steps, x.dtype)
+    pixels = images * math.prod(size)
+    bm, bn, bk = _tiles(pixels, channels // groups, depth, groups, x.dtype)
+    high, wide = (1, *area)[-2:]
+    deep, broad = (1, *seen)[-2:]
+    down, across = (1, *size)[-2:]
+
+    def steps_of(prefix: str, axes: str, one: Strided) -> dict[str, int]:
+        four = one.strides if plane == 2 else (*one.strides[:2], 0, one.strides[2])
+        return {f"{prefix}{axis}": step for axis, step in zip(axes, four, strict=True)}
+
+    arguments = {
+        "x": x, "w": weight, "bias": bias if bias is not None else made, "out": made, "PIXELS": pixels,
+        "H": high, "W": wide, "OH": down, "OW": across, "C": depth, "OUT": channels // groups,
+        **steps_of("sx", "nchw", x), **steps_of("sw", "ochw", weight), **steps_of("so", "nchw", made),
+        "KH": deep, "KW": broad, "SH": stride[0], "SW": stride[1], "PH": padding[0], "PW": padding[1],
+        "DH": dilation[0], "DW": dilation[1], "BIAS": bias is not None, "BM": bm, "BN": bn, "BK": bk,
+    }  # fmt: skip
+    launched(kernels.convolution, (cdiv(channels // groups, bn), cdiv(pixels, bm), groups), arguments)
+    return made
+
+
+def _pair(value: Any, plane: int) -> tuple[int, int]:
+    """Two numbers, down and across: of a convolution along one axis the first does nothing."""
+    given = list(value) if isinstance(value, Sequence) else [value] * plane
+    return (given[-2], given[-1]) if plane == 2 else (0, given[-1])
+
+
+def attention(
+    q: Strided,
+    k: Strided,
+    v: Strided,
+    *given: Any,
+    scale: float | None = None,
+    attn_mask: Strided | None = None,
+    attn_bias: Strided | None = None,
+    is_causal: bool = False,
+    dropout_p: float = 0.0,
+    **_: Any,
+) -> list[Any]:
+    """Attention of (batch, heads, queries, width) to keys and values: the result, and log sums of powers."""
+    numbers = [one for one in given if isinstance(one, float | bool | int)]
+    masks = [one for one in given if isinstance(one, Strided)]
+    causal = is_causal or any(one is True for one in numbers)
+    if dropout_p or any(isinstance(one, float) and one for one in numbers):
+        raise UsageError("attention with dropout has no kernel here; compile the model in eval()")
+    mask = next((one for one in (*masks, attn_mask, attn_bias) if one is not None), None)
+    batch, heads, queries, width = q.shape
+    made = like(q)
+    sums = like(q, (batch, heads, queries), "f32")
+    bm, bn, _depth = _tiles(queries, k.shape[2], width, batch * heads, q.dtype)
+    bm, bn = min(bm, 64), min(bn, 64)
+
+    arguments = {
+        "q": q, "k": k, "v": v, "mask": q if mask is None else mask, "out": made, "sums": sums,
+        "QUERIES": queries, "KEYS": k.shape[2], "HEADS": heads, "SHARE": heads // k.shape[1],
+        **_steps("sq", "bhmd", q), **_steps("sk", "bhnd", k), **_steps("sv", "bhnd", v),
+        **_steps("sm", "bhmn", q if mask is None else mask), **_steps("so", "bhmd", made),
+        "scale": width**-0.5 if scale is None else scale, "D": width, "CAUSAL": causal,
+        "MASK": mask is not None, "BM": bm, "BN": bn, "BD": max(16, next_power_of_2(width)),
+    }  # fmt: skip
+    launched(kernels.attention, (cdiv(queries, bm), batch * heads), arguments)
+    return [made, sums]
+
+
+def topk(x: Strided, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> list[Strided]:
+    """The ``k`` largest of each row, in order, and their indices."""
+    if dim % len(x.shape) != len(x.shape) - 1:
+        raise UsageError(f"aten.topk along axis {dim} has no kernel here; along the last one it has")
+    *outer, n = x.shape
+    if len(outer) > 1 and any(a != b for a, b in zip(x.strides[:-1], row_major(x.shape)[:-1], strict=True)):
+        raise UsageError("aten.topk of a tensor with gaps between its rows has no kernel here")
+    rows, block = math.prod(outer), max(2, next_power_of_2(n))
+    values, indices = like(x, (*outer, k)), like(x, (*outer, k), "i64")
+    together = max(1, 1024 // block)
+    arguments = {
+        "x": x, "values": values, "indices": indices, "ROWS": rows, "N": n, "K": k,
+        "sxr": x.strides[-2] if outer else 0, "sxn": x.strides[-1], "LARGEST": largest,
+        "BM": together, "BN": block,
+    }  # fmt: skip
+    launched(kernels.topk, (cdiv(rows, together),), arguments)
+    return [values, indices]
+
+
+class Call:
+    """A library call under PyTorch's names, ``topk.default`` as well as ``topk``."""
+
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        self._fn = fn
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        """Carry it out."""
+        return self._fn(*args, **named)
+
+    def __getattr__(self, overload: str) -> Call:
+        return self
+
+
+_CALLS: dict[str, Callable[..., Any]] = {
+    "mm": mm, "bmm": mm, "addmm": addmm, "baddbmm": addmm, "bias_addmm": addmm, "convolution": convolution,
+    "_scaled_dot_product_flash_attention": attention,
+    "_scaled_dot_product_flash_attention_for_cpu": attention,
+    "_scaled_dot_product_efficient_attention": attention, "topk": topk,
+}  # fmt: skip
+TABLE = {name: Call(fn) for name, fn in _CALLS.items()}
+"""By PyTorch's names."""

@@ -1,0 +1,44 @@
+"""Which nodes of the model a launch comes from: Inductor writes it above each call, in comments."""
+
+from __future__ import annotations
+
+import linecache
+import re
+import sys
+from types import FrameType
+
+from kernbench.support.user_code import is_ours
+
+_NODES = re.compile(
+    r"\s*# (?:Topologically Sorted |Unsorted )?Source Nodes: \[(.*?)\](?:, Original ATen: \[(.*?)\])?"
+)
+_LINE = re.compile(r"\s*# (?:\s*)File: (.+?):(\d+) in ")
+_ABOVE = 12
+"""Lines above a call that are searched for what Inductor says of it, at the most."""
+_CALL = re.compile(r"\.run\(|\bextern_kernels\.|\btorch\.ops\.|^\s*def ")
+
+
+def calling() -> tuple[str, str]:
+    """Of the call of a file of Inductor's that is going on: its nodes, and the line of the model.
+
+    ``"layer_norm, linear"``, and ``"model.py:12"``; each empty where the file does not say it.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and is_ours(frame.f_code.co_filename):
+        frame = frame.f_back
+    if frame is None:
+        return "", ""
+    return above(linecache.getlines(frame.f_code.co_filename, frame.f_globals), frame.f_lineno)
+
+
+def above(lines: list[str], number: int) -> tuple[str, str]:
+    """What the comments above line ``number`` say, the first line being 1."""
+    where = ""
+    for line in reversed(lines[max(0, number - 1 - _ABOVE) : number - 1]):
+        if found := _NODES.match(line):
+            return found[1] or found[2] or "", where
+        if found := _LINE.match(line):
+            where = where or f"{found[1].rpartition('/')[2]}:{found[2]}"
+        elif _CALL.search(line):
+            break
+    return "", where

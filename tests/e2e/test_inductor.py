@@ -1,0 +1,241 @@
+"""Files that PyTorch's Inductor wrote run without PyTorch, with the values of eager PyTorch."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kernbench as kb
+from kernbench.api.running import RunVerificationError
+from kernbench.errors import LaunchError, UsageError
+from kernbench.hardware.topology import compile_topology, parse
+from kernbench.inductor import sources
+from kernbench.inductor.library import tiles
+
+Cli = Callable[..., Any]
+OUTPUTS = Path(__file__).parents[1] / "inductor"
+LAUNCHES = {
+    "conv_net": 9, "experts": 11, "gpt_block": 12, "half": 4, "llama_layer": 18, "loss": 4, "norms": 2,
+    "sorting": 2,
+}  # fmt: skip
+CHIP = """
+name: chip
+system: {flit_bytes: 64, ns_per_mm: 0.0}
+memory: interleaved
+wires:
+  noc: {gbs: 128, delay_ns: 1}
+  pcie: {gbs: 64, delay_ns: 50, weight: 100}
+blocks:
+  die:
+    level: package
+    port: r
+    parts:
+      r: {kind: router, overhead_ns: 2}
+      pe: {block: pe, count: 4}
+      hbm: {kind: hbm_ctrl, n_channels: 8, channel_gbs: 16, slice_bytes: 1 GiB}
+      m_cpu: m_cpu
+      io_cpu: io_cpu
+    connect:
+      - {pair: [r, pe], wire: noc}
+      - {pair: [r, hbm], wire: noc}
+      - {pair: [r, m_cpu], wire: noc}
+      - {pair: [r, io_cpu], wire: noc}
+parts:
+  host.cpu: host_cpu
+  die: {block: die}
+connect:
+  - {pair: [host.cpu, die], wire: pcie}
+"""
+
+
+@cache
+def machine(name: str) -> Any:
+    return compile_topology(parse(CHIP, "chip.yaml")) if name == "chip" else kb.load_topology(name)
+
+
+def run(model: str, topology: str, **given: Any) -> Any:
+    params = {"inputs": str(OUTPUTS / f"{model}.npz"), **given}
+    return kb.run(
+        str(OUTPUTS / f"{model}.py"), machine(topology), True, params=params, store="memory:", trace=False
+    )
+
+
+@pytest.mark.parametrize("topology", ["default", "h100", "chip"])
+@pytest.mark.parametrize("model", LAUNCHES)
+def test_a_model_gives_what_eager_pytorch_gives(model: str, topology: str) -> None:
+    done = run(model, topology)
+    assert (done.verdict, len(done.launches)) == ("yes", LAUNCHES[model])
+    assert "torch" not in sys.modules
+    assert all(one["model_nodes"] for one in done.launches)
+
+
+def test_a_file_runs_by_itself_with_random_inputs_and_says_its_nodes(cli: Cli, workdir: Path) -> None:
+    shutil.copy(OUTPUTS / "half.py", workdir / "output_code.py")
+    done = cli("run", "output_code.py", "--topology", "h100", "--format", "json")
+    assert done.status == 0, done.err
+    launches = json.loads(done.out)["launches"]
+    assert [(one["kernel"], one["model_nodes"]) for one in launches] == [
+        ("addmm", "linear"),
+        ("triton_poi_fused_gelu_0", "gelu"),
+        ("addmm", "gelu, linear_1"),
+        ("triton_poi_fused_add_1", "add"),
+    ]
+    text = (workdir / "output_code.py").read_text(encoding="utf-8").splitlines()
+    done = kb.run("output_code.py", machine("h100"), store="memory:")
+    lines = {row[0] for row in done.query("critical-path/by-line", limit=50).rows if row[0]}
+    numbers = {int(line.removeprefix("output_code.py:")) for line in lines if line.startswith("output_")}
+    assert any("tl.load" in text[n - 1] for n in numbers)
+    assert any("extern_kernels.addmm" in text[n - 1] for n in numbers)
+    assert (
+        cli("run", "output_code.py", "--topology", "h100", "--verify-data").status == 1
+    )  # nothing to compare
+
+
+def test_wrong_inputs_are_said(tmp_path: Path) -> None:
+    with np.load(OUTPUTS / "half.npz") as kept:
+        arrays = {name: kept[name] for name in kept.files}
+    for change, error in {
+        "want0": "tensor 'want0' .*differs",
+        "arg1": r"inputs= has no arg1, of shape \(128,\); it has arg0",
+    }.items():
+        changed = {
+            k: v + 100 if k == "want0" else v for k, v in arrays.items() if change == "want0" or k != change
+        }
+        np.savez(tmp_path / "changed.npz", **changed)
+        with pytest.raises((RunVerificationError, UsageError), match=error):
+            run("half", "h100", inputs=str(tmp_path / "changed.npz"))
+
+
+CALLS = """
+import torch
+from torch._inductor.async_compile import AsyncCompile
+from torch._inductor.select_algorithm import extern_kernels
+from torch._dynamo.testing import rand_strided
+from torch._inductor.utils import print_performance
+async_compile = AsyncCompile()
+double = async_compile.triton('double', '''
+import triton
+import triton.language as tl
+from torch._inductor import triton_helpers, triton_heuristics
+from torch._inductor.ir import ReductionHint, TileHint
+
+@triton_heuristics.pointwise(size_hints=[512], filename=__file__,
+    triton_meta={'signature': {0: '*fp32', 1: '*fp32', 2: 'i32'}, 'constants': {}}, inductor_meta={})
+@triton.jit
+def double(in_ptr0, out_ptr0, xnumel, XBLOCK : tl.constexpr):
+    xoffset = tl.program_id(0) * XBLOCK
+    xindex = xoffset + tl.arange(0, XBLOCK)[:]
+    xmask = xindex < xnumel
+    tmp0 = tl.load(in_ptr0 + (xindex), xmask)
+    tmp1 = 2
+    tmp2 = tmp1.to(tl.float32)
+    tl.store(out_ptr0 + (xindex), tmp0 * tmp2, xmask)
+''', device_str='cuda')
+from torch._inductor.triton_heuristics import grid
+reinterpret_tensor = torch.ops.inductor._reinterpret_tensor
+empty_strided_cuda = torch._C._dynamo.guards._empty_strided_cuda
+
+def call(args):
+    x, = args
+    with torch.cuda._DeviceGuard(0):
+        torch.cuda.set_device(0)
+        buf0 = empty_strided_cuda((20, 15), (15, 1), torch.float32)
+        # Source Nodes: [mul], Original ATen: [aten.mul]
+        double.run(x, buf0, 300, grid=grid(300), stream=0)
+        buf1 = empty_strided_cuda((20, 20), (20, 1), torch.float32)
+        extern_kernels.mm(buf0, reinterpret_tensor(buf0, (15, 20), (1, 15), 0), out=buf1)
+        %s
+    return (buf1,)
+
+def benchmark_compiled_module(times=10, repeat=10):
+    arg0_1 = rand_strided((20, 15), (15, 1), device='cuda:0', dtype=torch.float32)
+    return print_performance(lambda: call([arg0_1]), times=times, repeat=repeat)
+
+if __name__ == "__main__":
+    from torch._inductor.wrapper_benchmark import compiled_module_main
+    compiled_module_main('None', benchmark_compiled_module)
+"""
+
+
+def test_a_file_of_pytorch_2_3_and_library_calls_without_a_kernel(workdir: Path) -> None:
+    x = np.random.default_rng(0).standard_normal((20, 15)).astype(np.float32)
+    np.savez("x.npz", arg0=x, want0=4 * x @ x.T)
+    Path("old.py").write_text(CALLS % "", encoding="utf-8")
+    done = kb.run("old.py", machine("h100"), True, params={"inputs": "x.npz"}, store="memory:")
+    assert (done.verdict, [one.get("model_nodes") for one in done.launches]) == ("yes", ["mul", None])
+    for line, said in {
+        "torch.ops.aten.fft_r2c.default(buf1)": "torch.ops.aten.fft_r2c.default has no kernel here",
+        "torch._C._dynamo.guards.assert_size_stride(buf1, (2, 3), (3, 1))": r"compiled for \(2, 3\)",
+        "async_compile.cpp_pybinding(['x'], '''int''')": "is in cpp_pybinding, not in Triton",
+    }.items():  # fmt: skip
+        Path("old.py").write_text(CALLS % line, encoding="utf-8")
+        with pytest.raises(UsageError, match=said):
+            kb.run("old.py", machine("h100"), store="memory:", trace=False)
+
+
+def test_a_launch_that_fails_while_the_host_waits_for_something_else_fails_the_run() -> None:
+    def bench(torch: Any) -> None:
+        def wrong(x: Any, tl: Any) -> None:
+            tl.load(x)
+            raise ValueError("no")
+
+        torch.launch("wrong", wrong, torch.zeros(8, 8))
+        for _ in range(40):
+            torch.zeros(64, 64).numpy() if torch.now < 0 else torch.wait(
+                torch.launch(
+                    "right", lambda x, tl: tl.load(x), torch.zeros(512, 64, dp=kb.DPPolicy(num_cubes=1))
+                )
+            )
+
+    with pytest.raises(LaunchError, match="ValueError: no"):
+        kb.run(bench, machine("default"), store="memory:", trace=False)
+
+
+def test_tiles_fill_the_machine_and_fit_its_scratch() -> None:
+    assert tiles(4096, 4096, 4096, 1, 2, 132, 228 << 10) == (128, 128, 64)
+    rows, columns, depth = tiles(256, 256, 256, 1, 4, 132, 228 << 10)
+    assert (256 // rows) * (256 // columns) >= 132
+    assert tiles(8, 8, 8, 1, 4, 128, 1 << 20) == (16, 16, 16)
+    rows, columns, depth = tiles(4096, 4096, 4096, 1, 4, 4, 64 << 10)
+    assert 2 * 4 * (rows + columns) * depth + 4 * rows * columns <= 48 << 10
+
+
+def test_comments_above_a_call_are_read_up_to_the_call_before() -> None:
+    text = """\
+# Topologically Sorted Source Nodes: [y], Original ATen: [aten.add]
+# File: /home/me/model.py:7 in forward, code: y = x + 1
+one.run(buf0)
+extern_kernels.mm(buf0)
+# Unsorted Source Nodes: [], Original ATen: [aten.mm]
+stream = get_raw_stream(0)
+two.run(buf1)
+""".splitlines()
+    assert sources.above(text, 3) == ("y", "model.py:7")
+    assert sources.above(text, 4) == ("", "")
+    assert sources.above(text, 7) == ("aten.mm", "")
+
+
+def test_block_sizes_and_grids() -> None:
+    from kernbench.inductor.heuristics import Kernel, grid
+
+    def blocks(kind: str, names: str, **sizes: int) -> dict[str, int]:
+        return Kernel(SimpleNamespace(), kind, {})._blocks(names.split(), sizes)  # type: ignore[arg-type]
+
+    assert blocks("pointwise", "XBLOCK", x=300) == {"XBLOCK": 512}
+    assert blocks("pointwise", "XBLOCK", x=1 << 20) == {"XBLOCK": 1024}
+    assert blocks("pointwise", "YBLOCK XBLOCK", x=1000, y=1000) == {"XBLOCK": 32, "YBLOCK": 32}
+    assert blocks("pointwise", "YBLOCK XBLOCK", x=1000, y=4) == {"XBLOCK": 256, "YBLOCK": 4}
+    assert blocks("persistent_reduction", "XBLOCK", x=100, r0_=100) == {"XBLOCK": 8}
+    assert blocks("reduction", "XBLOCK R0_BLOCK", x=100, r0_=5000) == {"R0_BLOCK": 1024, "XBLOCK": 1}
+    assert blocks("reduction", "XBLOCK RBLOCK", x=100, r=64) == {"RBLOCK": 64, "XBLOCK": 16}
+    assert blocks("split_scan", "XBLOCK RBLOCK", x=100, r=64) == {"RBLOCK": 64, "XBLOCK": 1}
+    assert list(grid(7, 100)({"XBLOCK": 32, "YBLOCK": 2})) == [4, 4]
