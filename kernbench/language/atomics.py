@@ -78,6 +78,8 @@ def check_order(sem: object, scope: object) -> None:
             raise BadArgumentError(argument, f"{shown(word)} is not one of {', '.join(map(repr, known))}")
 
 
+BITS = {"atomic_and": np.bitwise_and, "atomic_or": np.bitwise_or, "atomic_xor": np.bitwise_xor}
+"""Those of integers alone."""
 _CHANGES: dict[str, Any] = {
     **{
         "atomic_add": np.add,
@@ -86,7 +88,7 @@ _CHANGES: dict[str, Any] = {
         "atomic_xchg": None,
         "atomic_cas": None,
     },
-    **{"atomic_and": np.bitwise_and, "atomic_or": np.bitwise_or, "atomic_xor": np.bitwise_xor},
+    **BITS,
 }
 """What each does with old and new values; None: the new one stays."""
 
@@ -127,4 +129,4 @@ for _name in _CHANGES:
 
 
 def _as_i64(array: Array) -> Array:
-    return array.astype(np.int64)
+    return array if array.dtype == np.uint64 else array.astype(np.int64)

@@ -7,6 +7,7 @@ from typing import Any
 from kernbench.language import arguments
 from kernbench.language.issue import made_call, tl_call
 from kernbench.operations import OPERATIONS, Operation
+from kernbench.support import dtypes
 from kernbench.triton.blocks import BlockCalls
 
 
@@ -28,7 +29,10 @@ def _reduction(row: Operation) -> Any:
     ) -> Any:
         handle = self._handle("input", input)
         found = self._along(row.name, handle, axis, keep_dims)
-        return (found, self._along(row.index, handle, axis, keep_dims)) if return_indices else found
+        if return_indices:
+            return found, self._along(row.index, handle, axis, keep_dims)
+        # As in Triton: what is calculated with it neither is rounded nor wraps as short types do.
+        return self._converted(found, "f32" if dtypes.dtype(handle.dtype).is_float else "i32")
 
     def total(
         self: AlongCalls, input: Any, axis: Any = None, keep_dims: bool = False, dtype: Any = None

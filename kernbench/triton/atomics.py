@@ -10,7 +10,8 @@ import numpy as np
 from kernbench.engine.program.commands import Store
 from kernbench.engine.program.operations import Operand
 from kernbench.language import arguments
-from kernbench.language.atomics import RELEASES, check_order
+from kernbench.language.arguments import BadArgumentError
+from kernbench.language.atomics import BITS, RELEASES, check_order
 from kernbench.language.issue import tl_call
 from kernbench.support import dtypes
 from kernbench.triton.access import moved
@@ -53,6 +54,8 @@ class AtomicCalls(TritonMemory):
         ptr, keep = self._chosen(pointer, mask, ())
         shape, what = moved(ptr, None if keep is None else keep.data)
         dtype = ptr.base.dtype
+        if name in BITS and dtypes.dtype(dtype).is_float:
+            raise BadArgumentError("pointer", f"{dtype} has no bits to work on; use integers")
         if not what.runs:
             return self.constant(np.zeros(shape, dtypes.dtype(dtype).numpy), dtype)
         values = [self._fitted("val", value, shape, dtype) for value in given]

@@ -20,10 +20,12 @@ from kernbench.language.arguments import BadArgumentError
 from kernbench.language.handles import TensorHandle
 from kernbench.language.issue import tl_call
 from kernbench.language.loops import LoopCalls
+from kernbench.operations import OPERATIONS
 from kernbench.support import dtypes
 from kernbench.support.hints import no_attribute
 from kernbench.triton.names import METHODS
 from kernbench.triton.pointers import BlockPtr, Ptr
+from kernbench.triton.promotion import casts
 from kernbench.triton.values import INT1, INTEGERS, Int, KnownBlock, dtype
 from kernbench.values.numeric import cast
 
@@ -103,18 +105,24 @@ class Operands(RunAhead, LoopCalls):
         return super()._handle(argument, value)
 
     def _elementwise(self, name: str, names: tuple[str, ...], given: tuple[object, ...]) -> TensorHandle:
+        types = tuple([str(one.dtype) if isinstance(one, TensorHandle | KnownBlock) else "" for one in given])
         given = tuple([self._operand(value) for value in given])
         if not any(isinstance(value, TensorHandle) for value in given):
             given = (self._handle(names[0], given[0]), *given[1:])
-        if name in ("div", "truncmod"):
-            types = [dtypes.dtype(one.dtype) for one in given if isinstance(one, TensorHandle)]
-            halves = any(one.is_float for one in types) or (name == "div" and len(types) == len(given))
-            if halves and all(one.name != "f32" for one in types):
-                # As Triton divides halves.
-                given = tuple(
-                    [self._converted(x, "f32") if isinstance(x, TensorHandle) else x for x in given]
-                )
+        if OPERATIONS[name].arity - OPERATIONS[name].chooses == 2:
+            given = self._alike(name, types, given)
         return super()._elementwise(name, names, given)
+
+    def _alike(self, name: str, types: tuple[str, ...], given: tuple[object, ...]) -> tuple[object, ...]:
+        """Operands of two as Triton calculates with them: see :mod:`kernbench.triton.promotion`."""
+        places = [n for n in range(OPERATIONS[name].chooses, len(types)) if types[n]]
+        wanted = dict(zip(places, casts([types[n] for n in places], name), strict=True))
+        return tuple(
+            [
+                self._converted(one, wanted[n]) if wanted.get(n, types[n]) != types[n] else one
+                for n, one in enumerate(given)
+            ]
+        )
 
     def _method(self, value: object, name: str) -> Any:
         """``value.name`` of what a kernel calculates with: a call of the language on it."""

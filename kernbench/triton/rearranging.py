@@ -11,7 +11,7 @@ from kernbench.engine.program import tile_plans
 from kernbench.engine.program.commands import Define
 from kernbench.engine.program.computing import CallSite
 from kernbench.engine.program.operations import Op
-from kernbench.language import arguments
+from kernbench.language import arguments, promotion
 from kernbench.language.arguments import BadArgumentError
 from kernbench.language.handles import TensorHandle
 from kernbench.language.issue import tl_call
@@ -110,6 +110,7 @@ class RearrangingCalls(AlongCalls):
     def sort(self, x: Any, dim: Any = None, descending: bool = False) -> Any:
         """``x`` sorted along ``dim``, the last axis; as many passes as a bitonic network has stages."""
         handle = self._handle("x", x)
+        promotion.promote([handle.dtype])  # or no engine compares them
         place = arguments.axis("dim", handle.ndim - 1 if dim is None else dim, handle.ndim)
         steps = max(1, (handle.shape[place] - 1).bit_length())
         elements = int(np.prod(handle.shape)) * steps * (steps + 1) // 2

@@ -14,10 +14,12 @@ import numpy as np
 from greenlet import getcurrent
 
 from kernbench.errors import KernelError
+from kernbench.language.arguments import BadArgumentError
 from kernbench.language.handles import TensorHandle
 from kernbench.language.pointer import Pointer
 from kernbench.language.tl import constexpr as constant
 from kernbench.support import dtypes
+from kernbench.triton.promotion import common
 from kernbench.values.numeric import cast
 
 Array = np.ndarray[Any, Any]
@@ -290,8 +292,8 @@ class constexpr(constant):  # noqa: N801  (Triton's name)
 
 def _divided(a: Any, b: Any) -> Any:
     """``a / b`` cut towards zero, of integers."""
-    quotient = np.abs(a) // np.abs(b)
-    return np.where(np.sign(a) * np.sign(b) < 0, -quotient, quotient)
+    floor = a // b
+    return floor + ((floor * b != a) & ((a < 0) != (b < 0)))
 
 
 def _remainder(a: Any, b: Any) -> Any:
@@ -440,14 +442,25 @@ def combined(how: Callable[[Any, Any], Any], a: Any, b: Any, tl: Any, truths: bo
     return Int(found.item(), kind if found.dtype == wanted else INT1)
 
 
+def _check_signs(a: KnownBlock, b: KnownBlock) -> None:
+    """Refuse to divide blocks of which only one has a sign."""
+    try:
+        common((str(a.dtype), str(b.dtype)), "div")
+    except BadArgumentError as error:
+        raise KernelError(str(error)) from None
+
+
 def _on_known(name: str, how: Callable[[Any, Any], Any], swapped: bool) -> Any:
     engine = f"__{'r' if swapped else ''}{name}__"
     truths = name in _TRUTHS or name in _COMPARE
 
     def call(self: KnownBlock, other: Any) -> Any:
+        if isinstance(other, KnownBlock) and name in ("floordiv", "mod", "truediv"):
+            _check_signs(self, other)
         if data_of(other) is None or name == "truediv":
             if isinstance(other, float | KnownBlock | int) and not isinstance(other, Pointer):
-                return getattr(self.handle(), engine)(other)
+                right = other.handle() if isinstance(other, KnownBlock) else other
+                return getattr(self.handle(), engine)(right)
             return NotImplemented
         a, b = (other, self) if swapped else (self, other)
         if name in ("floordiv", "mod") and not np.all(data_of(b)):

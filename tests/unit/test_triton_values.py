@@ -170,7 +170,18 @@ def divides(a_ptr, b_ptr, q_ptr, r_ptr, N: tl.constexpr):
     tl.store(r_ptr + at, a % b)
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.float32])
+@triton.jit
+def halves(a_ptr, q_ptr, N: tl.constexpr):
+    at = tl.arange(0, N)
+    tl.store(q_ptr + at, tl.load(a_ptr + at) // 2.0)
+
+
+def test_whole_quotients_are_of_integers() -> None:
+    with pytest.raises(KernelError, match=r"tl\.floordiv: .*is for integers; use tl\.floor"):
+        interpret(halves[(1,)], np.ones(8, np.float32), np.ones(8, np.float32), N=8)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int32])
 def test_blocks_divide_towards_zero_as_integers_do(dtype: Any) -> None:
     a = np.array([7, -7, 7, -7, 100, -128, 0, 5], dtype)
     b = np.array([2, 2, -2, -2, 9, 3, -4, 5], dtype)
