@@ -18,7 +18,10 @@ _FUNCTIONS = {
     "run": "overview:of_run",
     "energy": "energy:of_use",
     "what-if": "what_if:content",
-    **{key: f"{key}:content" for key in ("advice", "advising", "comparison", "diagnosis", "sweep", "tuning")},
+    **{
+        key: f"{key}:content"
+        for key in ("advice", "advising", "comparison", "diagnosis", "serving", "sweep", "tuning")
+    },
 }
 """The function that shows it, in a module of :mod:`kernbench.api.contents`."""
 

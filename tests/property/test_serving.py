@@ -4,8 +4,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kernbench.workloads.serving.limits import Limits
 from kernbench.workloads.serving.load import Load
-from kernbench.workloads.serving.loop import Limits, serve
+from kernbench.workloads.serving.loop import serve
 from kernbench.workloads.serving.policies.registry import policy_of, shipped
 
 

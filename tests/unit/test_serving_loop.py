@@ -7,8 +7,9 @@ import pytest
 
 from kernbench.errors import ConfigError
 from kernbench.workloads.serving.lengths import Lengths
+from kernbench.workloads.serving.limits import Limits
 from kernbench.workloads.serving.load import Load, poisson
-from kernbench.workloads.serving.loop import Limits, serve
+from kernbench.workloads.serving.loop import serve
 from kernbench.workloads.serving.measures import RequestTimes, Target, over_time, percentiles, totals, waits
 from kernbench.workloads.serving.policies.first_come import FirstCome
 from kernbench.workloads.serving.policies.registry import policy_of

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import inf, isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
+from kernbench.api.shown import Shows
 from kernbench.support.written_files import write_csv
-from kernbench.workloads.serving.loop import Limits
+from kernbench.workloads.serving.limits import Limits
 from kernbench.workloads.serving.measures import (
     RequestTimes,
     Row,
@@ -23,9 +24,6 @@ from kernbench.workloads.serving.measures import (
 from kernbench.workloads.serving.request import CAUSES
 from kernbench.workloads.serving.served import Served
 from kernbench.workloads.serving.step_table import Bar
-
-if TYPE_CHECKING:
-    from kernbench.draw.content import Content
 
 REQUEST = ("request", "arrive_ns", "prompt", "output", "admit_ns", "first_ns", "done_ns", "ttft_ns",
            "tpot_ns", "latency_ns", "preempted", "refused",
@@ -85,13 +83,14 @@ class ServingPoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Serving:
+class Serving(Shows):
     """A simulated service: ``points`` in order of their rates.
 
     ``knee`` is the highest rate found at which 99 % of the requests keep the target; None where no target
     was given, or no rate keeps it. ``bars``: how far off interpolation between simulated steps is, by phase.
     """
 
+    shown_as: ClassVar[str] = "serving"
     model: str
     machine: str
     packages: int
@@ -139,9 +138,3 @@ class Serving:
     def write_requests(self, path: str | os.PathLike[str]) -> None:
         """Write a row for each request of :attr:`point` as CSV."""
         write_csv(Path(path), REQUEST, self.point.requests())
-
-    def content(self) -> Content:
-        """Its tables, as every surface draws them."""
-        from kernbench.api.contents.serving import content
-
-        return content(self)

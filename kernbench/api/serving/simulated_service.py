@@ -14,8 +14,9 @@ from kernbench.draw.progress import PieceProgress, Standing
 from kernbench.errors import UsageError
 from kernbench.support.bounds import check_number
 from kernbench.workloads.serving.lengths import Lengths
+from kernbench.workloads.serving.limits import Limits
 from kernbench.workloads.serving.load import Load, poisson
-from kernbench.workloads.serving.loop import Limits, serve
+from kernbench.workloads.serving.loop import serve
 from kernbench.workloads.serving.measures import Target
 from kernbench.workloads.serving.policies.registry import policy_of
 from kernbench.workloads.serving.served import Served

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Protocol
 
 from kernbench.errors import ConfigError
-from kernbench.support.bounds import check_number
+from kernbench.workloads.serving.limits import Limits
 from kernbench.workloads.serving.load import Load
 from kernbench.workloads.serving.policy import Policy
 from kernbench.workloads.serving.request import Request
@@ -33,28 +32,6 @@ class StepTimes(Protocol):
 
     def decode_ns(self, batch: int, keys: int) -> float:
         """Of a token each of ``batch`` sequences, which have ``keys`` together, the new ones among them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What a service may hold at a time.
-
-    ``blocks`` of ``block_tokens`` tokens in the cache, ``batch`` requests, and ``step_tokens`` tokens of a
-    step, decodes and chunks of prompts together.
-    """
-
-    blocks: int
-    block_tokens: int = 16
-    batch: int = 256
-    step_tokens: int = 512
-
-    def __post_init__(self) -> None:
-        for name in ("blocks", "block_tokens", "batch", "step_tokens"):
-            check_number(name, getattr(self, name), 1, 1e12)
-
-    def blocks_of(self, tokens: int) -> int:
-        """Blocks that so many tokens take."""
-        return -(-tokens // self.block_tokens)
 
 
 def serve(load: Load, times: StepTimes, limits: Limits, policy: Policy) -> Served:

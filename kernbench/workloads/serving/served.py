@@ -5,13 +5,10 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from kernbench.workloads.serving.limits import Limits
 from kernbench.workloads.serving.load import Load
 from kernbench.workloads.serving.request import Request
-
-if TYPE_CHECKING:
-    from kernbench.workloads.serving.loop import Limits
 
 
 def _times() -> array[float]:

@@ -6,6 +6,7 @@ import importlib
 import pkgutil
 from pathlib import Path
 
+from kernbench.engine.core.node import overrides
 from kernbench.errors import ConfigError, UsageError
 from kernbench.support.hints import suggestion
 from kernbench.support.user_modules import load_class
@@ -38,6 +39,6 @@ def policy_of(name: str) -> Policy:
             "or a class of your own, 'file.py:Class'"
         )
     found = load_class(name, "policy", f"policy '{name}'", Policy)
-    if found.rank is Policy.rank:
+    if not overrides(found, "rank", Policy):
         raise ConfigError(f"policy '{name}' lacks rank; define it")
     return found()
