@@ -97,6 +97,14 @@ def test_every_policy_serves_all(policy, workdir):
     assert found.point.totals["cache_peak"] <= 1.0
 
 
+def test_replicas_serve_more(cli):
+    one, two = (
+        json.loads(cli(*SHORT, "--rate", "50000/s", "--replicas", n, "--format", "json").out) for n in "12"
+    )
+    assert (one["replicas"], two["replicas"]) == (1, 2)
+    assert one["curve"][0]["throughput"] < two["curve"][0]["throughput"] < 2 * one["curve"][0]["throughput"]
+
+
 def test_rates_are_read_as_people_write_them():
     assert read_rates("4/s") == [4.0]
     assert read_rates("90/min, 2") == [1.5, 2.0]

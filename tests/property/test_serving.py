@@ -42,8 +42,8 @@ def test_every_request_ends_or_is_refused_and_the_cache_is_never_above_its_room(
     assert found.output_tokens == output[kept].sum()
     assert found.prompt_tokens >= prompt[kept].sum()
     assert bool(found.preemptions) == (found.prompt_tokens > prompt[kept].sum())
-    assert max(found.step_blocks, default=0) <= limits.blocks
-    assert max(found.step_batch, default=0) <= limits.batch
+    assert max(found.steps[0].blocks, default=0) <= limits.blocks
+    assert max(found.steps[0].batch, default=0) <= limits.batch
     if policy != "shortest":
         assert (np.diff(admit) >= 0).all()
     waited = [sum(found.waits.get(number, (0.0,))) for number in kept]

@@ -13,6 +13,7 @@ from kernbench.workloads.serving.loop import serve
 from kernbench.workloads.serving.measures import RequestTimes, Target, over_time, percentiles, totals, waits
 from kernbench.workloads.serving.policies.first_come import FirstCome
 from kernbench.workloads.serving.policies.registry import policy_of
+from kernbench.workloads.serving.replicas import serve_on
 
 
 class Steps:
@@ -91,7 +92,7 @@ def test_a_full_cache_preempts_the_last_that_reads_again():
     """Two of 16 and 17 answers need 2 blocks each, 3 are there: the second gives up and comes again."""
     found = served(load((0.0, 16, 17), (0.0, 16, 17)), blocks=3)
     assert found.preemptions == {1: 1}
-    assert max(found.step_blocks) <= 3
+    assert max(found.steps[0].blocks) <= 3
     assert found.output_tokens == 34
     assert found.prompt_tokens == 32 + 17
     assert found.done_ns[0] == pytest.approx(17e6)
@@ -131,7 +132,7 @@ def test_what_is_in_use_over_time_adds_up():
     times = RequestTimes.of(found)
     row, rows = totals(found, times, Target(ttft_ns=2e7)), over_time(found, 7)
     wide = row["seconds"] / 7
-    assert sum(r["busy"] for r in rows) * wide == pytest.approx(sum(found.step_ns) / 1e9)
+    assert sum(r["busy"] for r in rows) * wide == pytest.approx(sum(found.steps[0].ns) / 1e9)
     assert sum(r["arrived"] for r in rows) == 500
     assert sum(r["done"] for r in rows) == 500 - row["refused"]
     # Little's law: requests in the batch and the queue are arrivals times the time they stay.
@@ -140,3 +141,24 @@ def test_what_is_in_use_over_time_adds_up():
     assert inside * row["seconds"] == pytest.approx(times.latency.sum() / 1e9 - late)
     assert row["goodput"] == pytest.approx(row["within"] * 500 / row["seconds"])
     assert [r["time"] for r in percentiles(times)] == ["ttft", "tpot", "latency", "queue"]
+
+
+def test_replicas_take_turns():
+    asked = poisson(
+        900, 301, Lengths.read("lognormal(90,1)", "p"), Lengths.read("lognormal(20,1)", "o"), seed=4
+    )
+    limits = Limits(40, batch=8)
+    both = serve_on(2, asked, Steps(token=1e4), limits, FirstCome())
+    for first in (0, 1):
+        own = Load(asked.arrive_ns[first::2], asked.prompt[first::2], asked.output[first::2])
+        one = serve(own, Steps(token=1e4), limits, FirstCome())
+        np.testing.assert_array_equal(np.array(both.done_ns)[first::2], np.array(one.done_ns))
+        assert [n for n in both.refused if n % 2 == first] == [2 * n + first for n in one.refused]
+    assert both.refused
+    times = RequestTimes.of(both)
+    row, rows = totals(both, times, Target()), over_time(both, 5)
+    assert both.output_tokens == asked.output[times.number].sum()
+    busy = sum(sum(steps.ns) for steps in both.steps) / 1e9
+    assert row["machine_busy"] * row["seconds"] * 2 == pytest.approx(busy)
+    assert sum(r["busy"] for r in rows) / 5 == pytest.approx(row["machine_busy"])
+    assert serve_on(500, asked, Steps(), limits, FirstCome()).output_tokens == both.output_tokens

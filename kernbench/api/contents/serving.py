@@ -7,6 +7,7 @@ from math import inf
 from kernbench.api.serving.result import Serving
 from kernbench.draw.cells import number, share
 from kernbench.draw.content import SHARE, Column, Content, Grid
+from kernbench.workloads.models.capacity import counted
 from kernbench.workloads.serving.measures import over_time, waits
 
 _SHARES = ("within", "machine_busy", "cache_mean", "cache_peak", "busy", "cache", "share")
@@ -53,9 +54,10 @@ def _facts(found: Serving) -> list[tuple[str, str]]:
     room = limits.blocks * limits.block_tokens
     asked = {"ttft": target.ttft_ns, "tpot": target.tpot_ns}
     kept = [f"{name} {number(ns / 1e6)} ms" for name, ns in asked.items() if ns < inf]
+    copies = [counted(found.replicas, "replica")] if found.replicas > 1 else []
     return [
         ("model", found.model),
-        ("machine", f"{found.machine}, {found.packages} package{'s' if found.packages > 1 else ''}"),
+        ("machine", ", ".join([found.machine, counted(found.packages, "package"), *copies])),
         *((name, text) for name, text in found.asked.items()),
         ("policy", found.policy),
         ("cache", f"{number(room)} tokens in blocks of {limits.block_tokens}"),

@@ -94,6 +94,8 @@ class Serving(Shows):
     model: str
     machine: str
     packages: int
+    """Of a machine."""
+    replicas: int
     policy: str
     asked: Mapping[str, str]
     """The load, in words: ``prompt``, ``output``, ``requests``, ``seed``, or ``trace``."""
@@ -121,6 +123,7 @@ class Serving(Shows):
             "model": self.model,
             "machine": self.machine,
             "packages": self.packages,
+            "replicas": self.replicas,
             "policy": self.policy,
             "asked": dict(self.asked),
             "limits": asdict(self.limits),

@@ -16,9 +16,9 @@ from kernbench.support.bounds import check_number
 from kernbench.workloads.serving.lengths import Lengths
 from kernbench.workloads.serving.limits import Limits
 from kernbench.workloads.serving.load import Load, poisson
-from kernbench.workloads.serving.loop import serve
 from kernbench.workloads.serving.measures import Target
 from kernbench.workloads.serving.policies.registry import policy_of
+from kernbench.workloads.serving.replicas import serve_on
 from kernbench.workloads.serving.served import Served
 from kernbench.workloads.serving.step_table import Phase, StepTable
 from kernbench.workloads.serving.trace_file import read_trace
@@ -44,6 +44,7 @@ def serve_sim(
     requests: int = 1000,
     seed: int = 1,
     policy: str = "first_come",
+    replicas: int = 1,
     batch: int = 64,
     step_tokens: int = 512,
     block_tokens: int = 16,
@@ -72,6 +73,7 @@ def serve_sim(
         requests: How many; a trace has its own.
         seed: Of the arrivals, a Poisson process, and of the lengths.
         policy: ``first_come``, ``shortest``, ``prefill_first``, ``decode_first``, or ``file.py:Class``.
+        replicas: Machines, which take turns with the requests. Limits and cache are those of one.
         batch: Requests that are worked on at a time, at most.
         step_tokens: Tokens of a step, at most: longer prompts are read in chunks.
         block_tokens: Tokens of a block of the cache.
@@ -89,6 +91,7 @@ def serve_sim(
         ConfigError: A file is wrong; it names file, line and column.
     """
     chosen = policy_of(policy)
+    check_number("replicas", replicas, 1, 100_000)
     target = Target(*(_limit(*one) for one in (("ttft_ns", ttft_ns), ("tpot_ns", tpot_ns))))
     load_at, rates, asked = _load(rate, prompt, output, requests, seed)
     Limits(1, block_tokens, batch, step_tokens)  # before anything is simulated
@@ -104,13 +107,13 @@ def serve_sim(
         _refuse_all(load, limits)
         if progress is not None:
             progress(Standing(0, 0, f"serving {load.rate:.4g} requests/s"))
-        return ServingPoint.of(serve(load, steps.table, limits, chosen), target, rate)
+        return ServingPoint.of(serve_on(replicas, load, steps.table, limits, chosen), target, rate)
 
     points = [point(one) for one in rates]
     knee = _knee(points, point) if target.given and len(points) > 1 else None
     notes = [*NOTES, *_refused(points[0].served)]
     return Serving(
-        steps.name, steps.machine, steps.packages, policy, asked, limits, target,
+        steps.name, steps.machine, steps.packages, replicas, policy, asked, limits, target,
         sorted(points, key=lambda one: one.rate), knee, steps.table.bars(), steps.rows(), notes,
     )  # fmt: skip
 

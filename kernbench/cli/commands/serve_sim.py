@@ -31,7 +31,7 @@ def _time(_ctx: click.Context, _param: click.Parameter, text: str | None) -> flo
     examples=[
         "kernbench serve-sim small --topology minimal --rate 2000/s --prompt 100 --output 20",
         "kernbench serve-sim small --topology minimal --rate 1000/s:16000/s --ttft 5ms --tpot 1ms",
-        "kernbench serve-sim llama-8b --rate 4/s --prompt 'lognormal(512,0.8)' --output 'uniform(50,200)'",
+        "kernbench serve-sim small --topology minimal --rate 4000/s --prompt 'uniform(50,200)' --replicas 2",
     ],
 )
 @click.argument("model")
@@ -58,6 +58,8 @@ def _time(_ctx: click.Context, _param: click.Parameter, text: str | None) -> flo
     "--policy", default="first_come", show_default=True, metavar="NAME|FILE.py:CLASS",
     help="first_come, shortest, prefill_first, decode_first, or a class of your own.",
 )  # fmt: skip
+@click.option("--replicas", type=click.IntRange(1, 100_000), default=1, show_default=True, metavar="N",
+              help="Machines, which take turns with the requests.")  # fmt: skip
 @click.option("--batch", type=click.IntRange(min=1), default=64, show_default=True, metavar="N",
               help="Requests that are worked on at a time, at most.")  # fmt: skip
 @click.option("--step-tokens", type=click.IntRange(min=1), default=512, show_default=True, metavar="N",
@@ -93,8 +95,9 @@ def command(
     second that keep --ttft and --tpot. With several rates: a curve, and its knee, the highest rate at which
     99 % of the requests keep them.
 
-    JSON has model, machine, packages, policy, asked, limits, target, knee, curve (a row a rate), and at the
-    knee or else the highest rate percentiles, waits and over_time; steps, bars and notes. CSV is the curve.
+    JSON has model, machine, packages, replicas, policy, asked, limits, target, knee, curve (a row a rate),
+    and at the knee or else the highest rate percentiles, waits and over_time; steps, bars and notes. CSV is
+    the curve.
     """
     with running() as progress:
         found = kb.serve_sim(model, options.topology_file(topology), progress=progress.of_pieces, **same)

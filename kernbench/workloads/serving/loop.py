@@ -6,7 +6,6 @@ at the start of decoding in which steps a request takes a new block of the cache
 
 from __future__ import annotations
 
-from array import array
 from collections import defaultdict
 from heapq import heappop, heappush
 from typing import Protocol
@@ -16,9 +15,7 @@ from kernbench.workloads.serving.limits import Limits
 from kernbench.workloads.serving.load import Load
 from kernbench.workloads.serving.policy import Policy
 from kernbench.workloads.serving.request import Request
-from kernbench.workloads.serving.served import Served
-
-NAN = float("nan")
+from kernbench.workloads.serving.served import Served, Steps, empty
 
 
 class StepTimes(Protocol):
@@ -51,9 +48,9 @@ def serve(load: Load, times: StepTimes, limits: Limits, policy: Policy) -> Serve
 class _Service:
     def __init__(self, load: Load, times: StepTimes, limits: Limits, policy: Policy) -> None:
         self.times, self.limits, self.policy = times, limits, policy
-        count = len(load.arrive_ns)
-        self.found = Served(load, limits, array("d", [NAN]) * count, array("d", [NAN]) * count,
-                            array("d", [NAN]) * count)  # fmt: skip
+        self.found = empty(load, limits)
+        self.done = Steps()
+        self.found.steps.append(self.done)
         self.now = 0.0
         self.coming = zip(load.arrive_ns.tolist(), load.prompt.tolist(), load.output.tolist(), strict=True)
         self.number = -1
@@ -131,7 +128,7 @@ class _Service:
         self.now += ns
         if self.waiting:
             self.waited[cause] += ns
-        self.found.add_step(self.now, ns, len(self.active), self.used, len(self.waiting))
+        self.done.add(self.now, ns, len(self.active), self.used, len(self.waiting))
         if decodes and self.steps in self.ending:
             for request in self.ending.pop(self.steps):
                 self._stop_decoding(request)

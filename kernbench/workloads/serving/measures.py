@@ -87,26 +87,31 @@ def totals(served: Served, times: RequestTimes, target: Target) -> Row:
     end, begin = _end(served), float(served.load.arrive_ns[0])
     seconds = (end - begin) / 1e9
     good = int(times.within(target).sum())
-    busy = float(np.sum(served.step_ns))
-    step_ns = np.array(served.step_ns)
-
-    def mean(of: Any) -> float:
-        return float(np.dot(np.array(of), step_ns) / busy) if busy else 0.0
-
+    busy = sum(float(np.sum(steps.ns)) for steps in served.steps)
     prompts = int(served.load.prompt[times.number].sum())
+
+    def mean(name: str) -> float:
+        spent = sum(
+            float(np.dot(np.array(getattr(steps, name)), np.array(steps.ns))) for steps in served.steps
+        )
+        return spent / busy if busy else 0.0
+
+    def a_second(number: float) -> float:
+        return number / seconds if seconds else 0.0
+
     return {
         "requests": count,
         "refused": len(served.refused),
         "seconds": seconds,
-        "throughput": len(times.number) / seconds if seconds else 0.0,
-        "goodput": good / seconds if seconds else 0.0,
+        "throughput": a_second(len(times.number)),
+        "goodput": a_second(good),
         "within": good / count,
-        "output_tokens_s": served.output_tokens / seconds if seconds else 0.0,
-        "prompt_tokens_s": prompts / seconds if seconds else 0.0,
-        "machine_busy": busy / (end - begin) if end > begin else 0.0,
-        "mean_batch": mean(served.step_batch),
-        "cache_mean": mean(served.step_blocks) / served.limits.blocks,
-        "cache_peak": max(served.step_blocks, default=0.0) / served.limits.blocks,
+        "output_tokens_s": a_second(served.output_tokens),
+        "prompt_tokens_s": a_second(prompts),
+        "machine_busy": busy / (end - begin) / len(served.steps) if end > begin else 0.0,
+        "mean_batch": mean("batch"),
+        "cache_mean": mean("blocks") / served.limits.blocks,
+        "cache_peak": max(max(steps.blocks, default=0.0) for steps in served.steps) / served.limits.blocks,
         "preemptions": sum(served.preemptions.values()),
         "tokens_read_again": served.prompt_tokens - prompts,
     }
@@ -128,28 +133,32 @@ def waits(served: Served) -> list[Row]:
 def over_time(served: Served, bins: int = _BINS) -> list[Row]:
     """A row for each of ``bins`` equal parts of the time: ``from_s busy batch cache queue arrived done``.
 
-    ``busy`` is a share, as ``cache`` of its blocks; ``batch`` and ``queue`` are requests, on the average.
+    ``busy`` is a share, as ``cache`` of its blocks; ``batch`` and ``queue`` are requests, on the average, of
+    all machines together.
     """
     begin, end = float(served.load.arrive_ns[0]), _end(served)
     edges = np.linspace(begin, end, bins + 1)
     if not end > begin:
         return []
-    step_ns, step_end = np.array(served.step_ns), np.array(served.step_end_ns)
-    at = np.stack([step_end - step_ns, step_end], axis=1).reshape(-1)
 
-    def mean(of: Any, scale: float = 1.0) -> Times:
+    def mean(name: str, scale: float = 1.0) -> Times:
         """Over each part; in idle time nothing is in use."""
-        grown = np.cumsum(step_ns * of)
-        whole = np.stack([np.concatenate([[0.0], grown[:-1]]), grown], axis=1).reshape(-1)
-        found: Times = np.diff(np.interp(edges, at, whole)) / np.diff(edges) / scale
-        return found
+        found = np.zeros(bins)
+        for steps in served.steps:
+            step_ns, step_end = np.array(steps.ns), np.array(steps.end_ns)
+            at = np.stack([step_end - step_ns, step_end], axis=1).reshape(-1)
+            grown = np.cumsum(step_ns * (np.array(getattr(steps, name)) if name else 1.0))
+            whole = np.stack([np.concatenate([[0.0], grown[:-1]]), grown], axis=1).reshape(-1)
+            found += np.diff(np.interp(edges, at, whole)) if len(at) else 0.0
+        return found / np.diff(edges) / scale
 
+    count = len(served.steps)
     columns: Mapping[str, Times] = {
         "from_s": (edges[:-1] - begin) / 1e9,
-        "busy": mean(1.0),
-        "batch": mean(np.array(served.step_batch)),
-        "cache": mean(np.array(served.step_blocks), served.limits.blocks),
-        "queue": mean(np.array(served.step_queue)),
+        "busy": mean("", count),
+        "batch": mean("batch"),
+        "cache": mean("blocks", served.limits.blocks * count),
+        "queue": mean("queue"),
         "arrived": np.histogram(served.load.arrive_ns, edges)[0],
         "done": np.histogram([ns for ns in served.done_ns if ns == ns], edges)[0],
     }
@@ -161,5 +170,5 @@ def _plain(value: Any) -> Any:
 
 
 def _end(served: Served) -> float:
-    last = served.step_end_ns[-1] if len(served.step_end_ns) else 0.0
+    last = max((steps.end_ns[-1] for steps in served.steps if steps.end_ns), default=0.0)
     return max(float(last), float(served.load.arrive_ns[0]))

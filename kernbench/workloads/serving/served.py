@@ -11,8 +11,27 @@ from kernbench.workloads.serving.load import Load
 from kernbench.workloads.serving.request import Request
 
 
-def _times() -> array[float]:
+def _numbers() -> array[float]:
     return array("d")
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Of each step of a machine: its end and ns; in it, requests in the batch, blocks used, and the queue."""
+
+    end_ns: array[float] = field(default_factory=_numbers)
+    ns: array[float] = field(default_factory=_numbers)
+    batch: array[float] = field(default_factory=_numbers)
+    blocks: array[float] = field(default_factory=_numbers)
+    queue: array[float] = field(default_factory=_numbers)
+
+    def add(self, end_ns: float, ns: float, batch: int, blocks: int, queue: int) -> None:
+        """Note a step."""
+        self.end_ns.append(end_ns)
+        self.ns.append(ns)
+        self.batch.append(batch)
+        self.blocks.append(blocks)
+        self.queue.append(queue)
 
 
 @dataclass(slots=True)
@@ -21,8 +40,7 @@ class Served:
 
     ``refused``: numbers of those that the whole cache cannot hold. ``preemptions``: how often, of those that
     were. ``waits``: of those that waited in the queue before they were admitted, the ns for each of
-    ``CAUSES``. Of each step: its end, its ns, requests in the batch and blocks of the cache in use while it
-    went on, and requests in the queue.
+    ``CAUSES``. ``steps``: those of each machine; ``limits`` are of one.
     """
 
     load: Load
@@ -36,19 +54,7 @@ class Served:
     prompt_tokens: int = 0
     """That were prefilled, those read again among them."""
     output_tokens: int = 0
-    step_end_ns: array[float] = field(default_factory=_times)
-    step_ns: array[float] = field(default_factory=_times)
-    step_batch: array[float] = field(default_factory=_times)
-    step_blocks: array[float] = field(default_factory=_times)
-    step_queue: array[float] = field(default_factory=_times)
-
-    def add_step(self, end_ns: float, ns: float, batch: int, blocks: int, queue: int) -> None:
-        """Note a step."""
-        self.step_end_ns.append(end_ns)
-        self.step_ns.append(ns)
-        self.step_batch.append(batch)
-        self.step_blocks.append(blocks)
-        self.step_queue.append(queue)
+    steps: list[Steps] = field(default_factory=list)
 
     def admit(self, request: Request, now: float, waited: Sequence[float]) -> None:
         """Note that a request leaves the queue; only the first time counts."""
@@ -63,3 +69,9 @@ class Served:
         """Note a token that ends a prompt; only the first time counts."""
         if self.first_ns[request.number] != self.first_ns[request.number]:
             self.first_ns[request.number] = now
+
+
+def empty(load: Load, limits: Limits) -> Served:
+    """Of a service that has not begun."""
+    admit, first, done = (array("d", [float("nan")]) * len(load.arrive_ns) for _ in range(3))
+    return Served(load, limits, admit, first, done)
