@@ -205,9 +205,9 @@ class Context(TensorFactory):
         """Set up queues between PEs, and return when every PE has its own.
 
         Args:
-            neighbours: patterns (``"intercube_mesh"``, ``"intracube_pe_ring"``, ``"inter_sip"``), or for each
-                PE (sip, cube, pe) the PE that each of its directions leads to; see
-                :mod:`kernbench.hardware.topology.neighbours`.
+            neighbours: patterns (``"intercube_mesh"``, ``"intracube_pe_ring"``, ``"inter_sip"``,
+                ``"mesh_rows"``, ``"mesh_columns"``), or for each PE (sip, cube, pe) the PE that each of its
+                directions leads to; see :mod:`kernbench.hardware.topology.neighbours`.
             among: the PEs that take part in patterns, by default all of the machine.
             slots: slots of each ring; the topology's ``pe.pe_ipcq.slots`` by default.
             slot_bytes: bytes of a slot; the topology's by default.

@@ -9,6 +9,7 @@ import pytest
 
 import kernbench as kb
 from kernbench.errors import KernelError, LaunchError
+from tests.grids import grid
 from tests.queue_runs import Rig
 
 FOUR = {"system.sips": 1, "sip.cube_mesh": {"w": 1, "h": 1}, "cube.pes.count": 4,
@@ -210,3 +211,50 @@ def test_a_kernel_that_runs_ahead_sends_while_it_computes_and_after_what_it_has_
     (stored,) = (op for op in rig.seen.ops if op.name == "dma_write")
     assert tokens[2].t_submit >= stored.t_end
     rig.close()
+
+
+def test_a_product_on_a_mesh_takes_its_blocks_along_rows_and_columns() -> None:
+    """Each block of A is read once and cast along its row, each of B once and cast down its column."""
+    side, steps = 16, 3
+    rng = np.random.default_rng(7)
+    a, b = (rng.integers(-2, 3, (n * side, side)).astype(np.float16) for n in (3 * steps, 4 * steps))
+
+    def kernel(a: int, b: int, out: int, tl: Any) -> None:
+        pe = tl.program_id(0)
+        y, x = divmod(pe, 4)
+        nbytes, total = 2 * side * side, tl.zeros((side, side), "f32")
+        for step in range(steps):
+            from_a, from_b = step % 4, step % 3
+            left = above = None
+            if x == from_a:
+                left = tl.load(a + (y * steps + step) * nbytes, (side, side), "f16")
+                tl.multicast([f"row{i}" for i in range(4) if i != x], left)
+            if y == from_b:
+                above = tl.load(b + (x * steps + step) * nbytes, (side, side), "f16")
+                tl.multicast([f"column{i}" for i in range(3) if i != y], above)
+            left = tl.recv(f"row{from_a}", (side, side), "f16") if left is None else left
+            above = tl.recv(f"column{from_b}", (side, side), "f16") if above is None else above
+            total = total + tl.dot(left, above, out_dtype="f32")
+        tl.store(out + pe * 2 * nbytes, total)
+
+    def bench(torch: Any) -> None:
+        blocks = [torch.from_numpy(one) for one in (a, b)]
+        out = torch.zeros((12 * side, side), dtype="f32", dp=kb.DPPolicy(pe="row_wise"))
+        with torch.install_ipcq(["mesh_rows", "mesh_columns"]):
+            torch.launch("mm", kernel, *blocks, out).wait()
+        wanted = [
+            sum(
+                a[(y * steps + s) * side :][:side].astype(np.float32)
+                @ b[(x * steps + s) * side :][:side].astype(np.float32)
+                for s in range(steps)
+            )
+            for y in range(3)
+            for x in range(4)
+        ]
+        assert np.array_equal(out.numpy(), np.concatenate(wanted))
+
+    run = kb.run(bench, grid("mesh"), store="memory:", check=True, verify=True)
+    sent = [row for row in run.tables["Transaction"].to_pylist() if row["kind"] == "ipcq_token"]
+    split = run.tables["Split"]["txn"].to_pylist()
+    assert len(sent) == steps * (3 * 3 + 4 * 2)
+    assert len(sent) - len(split) == steps * (3 + 4)  # each block leaves its PE once

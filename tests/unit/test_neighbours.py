@@ -18,6 +18,7 @@ from kernbench.hardware.topology.neighbours import (
     ring,
 )
 from tests.compiled import compiled
+from tests.grids import grid
 
 SHAPE = MachineShape(6, (3, 2), 4, "torus_2d", (3, 2))
 
@@ -122,7 +123,7 @@ def test_every_direction_is_heard_once_and_leads_back(
     shape = MachineShape(grid[0] * grid[1], mesh, pes, pattern, grid)
     everyone = shape.locations()
     among = data.draw(st.lists(st.sampled_from(everyone), unique=True, min_size=1, max_size=12))
-    table = neighbours(tuple(PATTERNS), shape, among)
+    table = neighbours([one for one in PATTERNS if not one.startswith("mesh_")], shape, among)
     assert sorted(among) == list(table)
     heard = pairs(table)
     assert len(set(heard.values())) == len(heard) == sum(map(len, table.values()))
@@ -154,3 +155,21 @@ def test_every_direction_is_heard_once_and_leads_back(
 def test_errors_name_the_direction(act: object, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         act()  # type: ignore[operator]
+
+
+def test_rows_and_columns_of_a_mesh_lead_to_all_others_of_them() -> None:
+    shape = MachineShape.of(grid("mesh"))  # 4 x 3
+    found = neighbours(["mesh_rows", "mesh_columns"], shape)
+    assert found[0, 0, 5] == {
+        "row0": (0, 0, 4), "row2": (0, 0, 6), "row3": (0, 0, 7), "column0": (0, 0, 1), "column2": (0, 0, 9),
+    }  # fmt: skip
+    heard = pairs(found)
+    assert heard[(0, 0, 5), "row3"] == ((0, 0, 7), "row1")
+    assert heard[(0, 0, 5), "column0"] == ((0, 0, 1), "column1")
+    some = neighbours("mesh_rows", shape, [(0, 0, 4), (0, 0, 7), (0, 0, 8)])
+    assert some == {(0, 0, 4): {"row1": (0, 0, 7)}, (0, 0, 7): {"row0": (0, 0, 4)}, (0, 0, 8): {}}
+
+
+def test_they_need_a_mesh() -> None:
+    with pytest.raises(UsageError, match="is at no router of a mesh"):
+        neighbours("mesh_rows", SHAPE)

@@ -7,6 +7,11 @@ A neighbourhood says for each PE which other PE each of its directions leads to.
 ``inter_sip``          ``global_N global_S global_E global_W``: the same PE of another package, as the
                        topology's ``system.inter_sip`` or its wires have it (``ring_1d``: E and W alone;
                        ``torus_3d``: ``global_U global_D`` along its third axis)
+``mesh_rows``          ``row0 row1 ...``: the other PEs of the cube whose routers are in this one's row of its
+                       mesh, numbered along the row, this one included
+``mesh_columns``       ``column0 column1 ...``: the same of its column
+
+``tl.multicast`` sends to several of a row or column at once; the directions of both reach a rectangle.
 
 Directions of different patterns have different names, so that a PE can use several patterns at once.
 """
@@ -15,12 +20,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from kernbench.errors import UsageError
 from kernbench.hardware.topology.nodes import Location
 from kernbench.hardware.topology.orders import in_order
+from kernbench.hardware.topology.places import places
 from kernbench.support.pgraph import PropertyGraph
 
 Neighbours = dict[Location, dict[str, Location]]
@@ -46,6 +52,8 @@ class MachineShape:
     """How packages are numbered over the grid: ``index``, the first axis fastest, or ``snake``."""
     uneven: tuple[tuple[int, ...], ...] = ()
     """By package and cube how many PEs there are, where these differ; empty where they do not."""
+    graph: PropertyGraph | None = field(default=None, compare=False, repr=False)
+    """The machine itself, for patterns of its meshes; None where there is none."""
 
     @classmethod
     def of(cls, graph: PropertyGraph) -> MachineShape:
@@ -59,6 +67,7 @@ class MachineShape:
             tuple(int(p[key]) for key in ("sip_grid_w", "sip_grid_h", "sip_grid_d") if key in p),
             str(p.get("sip_order", "index")),
             tuple(map(tuple, json.loads(str(p.get("pe_counts", "[]"))))),
+            graph,
         )
 
     @cached_property
@@ -79,6 +88,15 @@ class MachineShape:
         """How many PEs each cube of a package has."""
         w, h = self.cube_mesh
         return self.uneven[sip] if self.uneven else (self.pes,) * (w * h)
+
+    def cell(self, location: Location) -> tuple[int, int]:
+        """Row and column of the router that the PE is at; :class:`UsageError` where there is none."""
+        if self.graph is not None:
+            for link in self.graph.out_edges(places(self.graph).part("pe_dma", *location), "LINK"):
+                properties = self.graph.node(link.target).properties
+                if properties["kind"] == "router":
+                    return int(properties["row"]), int(properties["col"])
+        raise UsageError(f"PE {location} is at no router of a mesh, as patterns of rows and columns need")
 
     @property
     def even(self) -> tuple[int, ...]:
@@ -236,6 +254,27 @@ def _inter_sip(found: Neighbours, shape: MachineShape) -> None:
                     mine[f"global_{direction}"] = peer
 
 
+def _mesh_rows(found: Neighbours, shape: MachineShape) -> None:
+    _lines(found, shape, "row", 0)
+
+
+def _mesh_columns(found: Neighbours, shape: MachineShape) -> None:
+    _lines(found, shape, "column", 1)
+
+
+def _lines(found: Neighbours, shape: MachineShape, name: str, axis: int) -> None:
+    """Join all PEs of a cube that are alike along one axis of its mesh."""
+    lines: dict[tuple[int, int, int], list[tuple[int, Location]]] = {}
+    for location in found:
+        cell = shape.cell(location)
+        lines.setdefault((*location[:2], cell[axis]), []).append((cell[1 - axis], location))
+    for line in lines.values():
+        members = [location for _, location in sorted(line)]
+        for location in members:
+            mine = {f"{name}{i}": peer for i, peer in enumerate(members) if peer != location}
+            found[location] |= mine
+
+
 def _close(found: Neighbours, members: Sequence[Location], forward: str, back: str) -> None:
     """Join ``members`` to a ring; a single one has no neighbours."""
     if len(members) < 2:
@@ -249,5 +288,7 @@ PATTERNS: Mapping[str, Callable[[Neighbours, MachineShape], None]] = {
     "intercube_mesh": _intercube_mesh,
     "intracube_pe_ring": _intracube_pe_ring,
     "inter_sip": _inter_sip,
+    "mesh_rows": _mesh_rows,
+    "mesh_columns": _mesh_columns,
 }
 """The shipped patterns by name."""
