@@ -42,8 +42,7 @@ PLAIN := $(VENV)/.installed
 DEV := $(VENV)/.installed-dev
 # compiled when KernBench is installed
 CORE := hatch_build.py $(wildcard kernbench/*/*.pyx kernbench/*/*.pxd kernbench/*/*/*.pyx kernbench/*/*/*.pxd) kernbench/support/compiled/digest.py
-INSTALL = @echo 'Installing KernBench into $(VENV): downloading packages, then compiling the engine; about a minute on two processors ...'; \
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
+INSTALL = @$(BIN)/python tools/install.py
 SAY := $(BIN)/python -c 'from kernbench.support.compiled import state; print("compiled engine:", state)'
 # What the engine computes, and what is kept of it.
 PURE := tests/golden tests/exact/test_fabric.py tests/exact/test_reference_agreement.py tests/unit/test_sim_server.py
@@ -136,11 +135,11 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(PLAIN): pyproject.toml $(CORE) | $(VENV)/bin/python
-	$(INSTALL) '.[cypher]'
+	$(INSTALL) cypher
 	@$(SAY)
 	touch $@
 
 $(DEV): pyproject.toml $(CORE) | $(VENV)/bin/python
-	$(INSTALL) '.[dev]'
+	$(INSTALL) dev $$($(MAKE_COMMAND) --silent --question $(PLAIN) && echo --no-compile)
 	@$(SAY)
 	touch $(PLAIN) $@
