@@ -51,6 +51,7 @@ class Model:
         return self.heads // self.kv_heads
 
 
+ROUTER = ("the product that chooses experts is left out",)
 MODELS = {
     # Sizes: Grattafiori et al., The Llama 3 Herd of Models, 2024, table 3.
     "llama-8b": Model("llama-8b", 4096, 14336, 32, 8, 128, 32, vocabulary=128256),
@@ -59,6 +60,16 @@ MODELS = {
     # Jiang et al., Mistral 7B, 2023, table 1.
     "mistral-7b": Model(
         "mistral-7b", 4096, 14336, 32, 8, 128, 32, rope=10000.0, window=4096, vocabulary=32000
+    ),
+    # Touvron et al., Llama 2, 2023, and the config.json beside its weights.
+    "llama2-7b": Model("llama2-7b", 4096, 11008, 32, 32, 128, 32, rope=10000.0, vocabulary=32000),
+    "llama2-13b": Model("llama2-13b", 5120, 13824, 40, 40, 128, 40, rope=10000.0, vocabulary=32000),
+    "llama2-70b": Model("llama2-70b", 8192, 28672, 64, 8, 128, 80, rope=10000.0, vocabulary=32000),
+    # The config.json beside the weights of InternLM 20B, 2023.
+    "internlm-20b": Model("internlm-20b", 5120, 13824, 40, 40, 128, 60, rope=10000.0, vocabulary=103168),
+    # Jiang et al., Mixtral of Experts, 2024, table 1: a token passes two of eight.
+    "mixtral-8x7b": Model(
+        "mixtral-8x7b", 4096, 2 * 14336, 32, 8, 128, 32, rope=1e6, vocabulary=32000, experts=4, notes=ROUTER
     ),
 }
 """Models that are known by name."""
@@ -142,7 +153,7 @@ def _read(path: Path) -> Model:
     notes: tuple[str, ...] = ()
     if kind == "mixtral":
         chosen, experts = c.num_experts_per_tok or 2, c.num_local_experts or 8
-        notes = ("the product that chooses experts is left out",)
+        notes = ROUTER
         if chosen > experts:
             raise wrong("num_experts_per_tok", f"{chosen} of {experts} experts, num_local_experts")
     elif c.num_local_experts or c.num_experts_per_tok:
