@@ -102,7 +102,7 @@ def test_replicas_serve_more(cli):
         json.loads(cli(*SHORT, "--rate", "50000/s", "--replicas", n, "--format", "json").out) for n in "12"
     )
     assert (one["replicas"], two["replicas"]) == (1, 2)
-    assert one["curve"][0]["throughput"] < two["curve"][0]["throughput"] < 2 * one["curve"][0]["throughput"]
+    assert one["curve"][0]["throughput"] < two["curve"][0]["throughput"]
 
 
 def test_rates_are_read_as_people_write_them():

@@ -66,6 +66,14 @@ def test_alone_a_request_takes_the_sum_of_its_steps():
     assert expected == pytest.approx(steps.prefill_ns(1000) + 2e6)  # two starts more
 
 
+def test_prompts_in_a_step_take_the_time_of_one_as_long_as_all_or_one_after_the_other():
+    two = load((0.0, 100, 1), (0.0, 300, 1))
+    steps = Steps(square=1.0)  # reading weights together saves a start of 1 ms
+    assert served(two, steps).done_ns[1] == pytest.approx(steps.prefill_ns(400))
+    steps = Steps(square=100.0)  # attention between them would cost more
+    assert served(two, steps).done_ns[1] == pytest.approx(steps.prefill_ns(100) + steps.prefill_ns(300))
+
+
 def test_a_full_batch_in_steady_state_makes_a_token_a_request_and_step():
     """With more requests than places, throughput is that of full batches: prompts in steps of their own."""
     asked = load(*[(0.0, 16, 101)] * 640)

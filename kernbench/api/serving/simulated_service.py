@@ -28,9 +28,9 @@ KEPT_SHARE = 0.99
 _NARROW = 1.05
 """The knee is known to this factor."""
 NOTES = (
-    "A step with prompts and decodes takes the time of both; chunks of prompts in a step take that of one "
-    "prompt as long as all, and what attention to earlier chunks adds. Sequences of a batch count as equally "
-    "long. Embedding, vocabulary, sampling and the host take no time.",
+    "A step with prompts and decodes takes the time of both; several prompts in a step that of one as "
+    "long as all, or of one after the other if that is less. Sequences of a batch count as equally long. "
+    "Embedding, vocabulary, sampling and the host take no time.",
 )
 
 

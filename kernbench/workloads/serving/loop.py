@@ -35,9 +35,9 @@ def serve(load: Load, times: StepTimes, limits: Limits, policy: Policy) -> Serve
     """Serve all requests of ``load``, each to its end; those that the whole cache cannot hold are refused.
 
     A step takes the time of its chunks of prompts and that of its decodes, one after the other. Chunks in one
-    step take the time of one prompt of as many tokens, and for a later chunk what attention to the earlier
-    ones adds. A preempted request gives its blocks back, and later reads its prompt and the
-    answer so far again.
+    step take the time of one prompt of as many tokens, or of one after the other where that is less, and a
+    later chunk of a prompt what attention to the earlier ones adds. A preempted request gives its blocks
+    back, and later reads its prompt and the answer so far again.
 
     Raises:
         ConfigError: The policy serves nobody.
@@ -180,14 +180,16 @@ class _Service:
         return -1
 
     def _prompts_ns(self, chunks: list[tuple[Request, int]]) -> float:
+        prefill_ns = self.times.prefill_ns
         total = 0
-        past_ns = 0.0
+        apart_ns = past_ns = 0.0
         for request, tokens in chunks:
             total += tokens
+            apart_ns += prefill_ns(tokens)
             if before := request.done:
                 past_ns += self.times.past_ns(before, tokens)
         self.found.prompt_tokens += total
-        return self.times.prefill_ns(total) + past_ns
+        return min(apart_ns, prefill_ns(total)) + past_ns
 
     def _first_token(self, request: Request) -> None:
         """The first of the answer, or after a preemption the next."""
