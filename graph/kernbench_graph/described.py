@@ -115,12 +115,11 @@ def _configuration_rows(info: Mapping[str, Any], spec: str) -> Iterator[dict[str
 def _submission_rows(info: Mapping[str, Any], spec: str) -> Iterator[dict[str, Any]]:
     for number, launch in enumerate(info.get("launches") or ()):
         rank = launch.get("rank")
-        packages = {pe.partition(".")[0] for pe in launch.get("pe_times") or ()}
-        sip = packages.pop().removeprefix("sip") if len(packages) == 1 else ""
+        sips = launch.get("sips") or ()
         yield {
             "number": number,
             "rank": -1 if rank is None else rank,
-            "sip": int(sip) if sip.isdecimal() else -1,
+            "sip": sips[0] if len(sips) == 1 else -1,
             **times_of(launch),
             "call": launch.get("call", ""),
             "for_pes": launch.get("for_pes", 0),

@@ -134,6 +134,14 @@ RECORDED = (
         _P("late_ns", "double", "How much later its PEs started than the launch message asked for.", "ns",
            default=0.0),
     ), key="number"),
+    Table("RanAt", "run", "What each PE did with its time in each launch.", (
+        _P("launch", "int64", "The launch.", to="Launch"),
+        _P("pe", "string", "The PE.", to="Component"),
+        _P("exec_ns", "double", "From the common start to the end of its kernel.", "ns"),
+        _P("dma_ns", "double", "Part of it with a DMA transfer of the launch in flight.", "ns"),
+        _P("compute_ns", "double", "Part of it in which GEMM or MATH worked.", "ns"),
+        _P("wait_ns", "double", "Part of it in which neither did.", "ns"),
+    ), optional=True),
     Table("Route", "run", "Distinct paths of transactions, there and back.", (
         _P("number", "int64", "Number of the route within its run."),
         _P("hops", "int64", "Components and links on it."),

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from kernbench.analysis.use.pe_times import ran_at
 from kernbench.analysis.windows.time_window import PARTIAL
 from kernbench.api import readings
 from kernbench.api.result import Run
@@ -156,9 +157,12 @@ class Recording:
             raise UsageError(f"a name in the run of '{properties.bench}' {not_utf_8(error)}") from error
         own = asdict(properties)
         extra = own.pop("extra")
+        launches = [{k: v for k, v in one.items() if k != "pe_times"} for one in properties.launches]
+        if launches:
+            tables["RanAt"] = pa.table(ran_at(properties.launches))
         info: dict[str, Any] = {
             **own,
-            "launches": list(properties.launches),
+            "launches": launches,
             "again": dict(properties.again),
             **run_times({**own, **extra}),
             "wall_s": self._wall_s,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from kernbench.analysis.use.pe_times import pe_times
 from kernbench.analysis.windows.chosen_window import Chosen, ChosenWindow
 from kernbench.analysis.windows.estimate_bounds import said
 from kernbench.api.stores import tags_of
@@ -14,6 +15,8 @@ from kernbench.errors import UsageError
 from kernbench.support.pgraph import times_of
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from kernbench.analysis.windows.time_window import Window
 
 _VERIFIED = {"yes": True, "no": False, "race": False}
@@ -21,6 +24,8 @@ _VERIFIED = {"yes": True, "no": False, "race": False}
 
 class RunFacts:
     """The record of a run. Times in ns of simulated time, sizes in bytes."""
+
+    tables: Mapping[str, pa.Table]
 
     def __init__(self, properties: Mapping[str, Any]) -> None:
         self.properties = properties
@@ -123,6 +128,8 @@ class RunFacts:
         ``rank`` submitted it, None for a bench without ranks; ``package`` has the PEs, several with a comma
         between them. In a run that failed, times that have not come are -1, and their differences 0.
         """
+        launches = self.properties.get("launches") or []
+        pes = pe_times(launches, self.tables)
         return [
             {
                 "launch": one.get("launch", number),
@@ -130,9 +137,10 @@ class RunFacts:
                 "rank": one.get("rank"),
                 "package": one.get("package", ""),
                 **{key: value for key, value in one.items() if key != "rank"},
+                "pe_times": pes[number],
                 **times_of(one),
             }
-            for number, one in enumerate(self.properties.get("launches") or [])
+            for number, one in enumerate(launches)
         ]
 
     @property

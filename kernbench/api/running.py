@@ -364,6 +364,8 @@ def _launch(number: int, launch: LaunchRecord, until: float, graph: PropertyGrap
         "launch": number,
         "kernel": launch.name,
         "package": ", ".join(named.find("sip", sip) or "" for sip in sips),
+        "sips": list(sips),
+        "source": launch.source,
         "pes": launch.pes,
         "t_submit": launch.t_submit,
         "t_start": t_start,

@@ -14,7 +14,7 @@ from kernbench.host.tensors import Tensor
 from kernbench.language import KernelCall
 from kernbench.language.binding import argument_names
 from kernbench.support.hints import shown
-from kernbench.support.user_code import line_of
+from kernbench.support.user_code import defined_in, line_of
 
 if TYPE_CHECKING:
     from kernbench.engine.program.launches import PeTimes, Request
@@ -32,14 +32,15 @@ class LaunchRecord:
 
     ``late_ns`` is how long after the stamp of the launch message that was. ``pe_times`` has each PE's times,
     and ``pe_ns`` is the longest of them from the start to the end of the kernel. ``rank`` is the rank that
-    submitted it, None for the bench's own program. ``call`` is the line of the host's call that started a
-    kernel of KernBench's own, such as one of a collective, and ``for_pes`` how many PEs the job is for, 0
-    where that was not said. ``language`` is the kernel's, and ``blocks`` the size of its grid, 0 without one;
-    ``first_of`` how many configurations it has, if it ran the first of several for want of a better one, else
-    0. ``follows`` is the number of the launch that was simulated for this one, -1 where
-    it was simulated itself, and ``times`` how often it happens: more than once in the last period of a repeat
-    that is simulated. ``model_nodes`` are those of a compiled model that it carries out, and
-    ``model_line`` the line of the model where they are, each empty where that is not known.
+    submitted it, None for the bench's own program. ``source`` is the line where the kernel's code starts.
+    ``call`` is the line of the host's call that started a kernel of KernBench's own, such as one of a
+    collective, and ``for_pes`` how many PEs the job is for, 0 where that was not said. ``language`` is the
+    kernel's, and ``blocks`` the size of its grid, 0 without one; ``first_of`` how many configurations it has,
+    if it ran the first of several for want of a better one, else 0. ``follows`` is the number of the launch
+    that was simulated for this one, -1 where it was simulated itself, and ``times`` how often it happens:
+    more than once in the last period of a repeat that is simulated. ``model_nodes`` are those of a compiled
+    model that it carries out, and ``model_line`` the line of the model where they are, each empty where that
+    is not known.
     """
 
     name: str
@@ -59,6 +60,7 @@ class LaunchRecord:
     times: int = 1
     model_nodes: str = ""
     model_line: str = ""
+    source: str = ""
 
     @property
     def latency_ns(self) -> float:
@@ -100,6 +102,7 @@ class LaunchHandle:
         self.grid: Grid | None = kernel if isinstance(kernel, Grid) else None
         """Its blocks, until it is done."""
         self.blocks = self.grid.blocks if self.grid is not None else 0
+        self.source = defined_in(kernel)
         self.language = str(getattr(kernel, "written_in", "tl"))
         self.first_of = 0
         self.model_nodes = self.model_line = ""
@@ -146,6 +149,7 @@ class LaunchHandle:
             self.times,
             self.model_nodes,
             self.model_line,
+            self.source,
         )
 
     def finished(self) -> None:

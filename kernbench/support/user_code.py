@@ -97,6 +97,12 @@ def defined_at(of: type, name: str) -> str:
     return f"{_basename(file)}:{code.co_firstlineno}" if here and code is not None else _basename(file)
 
 
+def defined_in(function: Callable[..., Any]) -> str:
+    """``file.py:12`` where the code of a function starts; ``""`` for what has none."""
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    return f"{_basename(code.co_filename)}:{code.co_firstlineno}" if code is not None else ""
+
+
 LINES: dict[int, tuple[CodeType, dict[int, str]]] = {}
 """Lines of users' code by number of instruction, of code by its id; with the code, which keeps the id."""
 _MOST_CODE = 1024

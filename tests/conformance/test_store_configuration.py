@@ -16,17 +16,17 @@ LAUNCHES = [
         "launch": number,
         "kernel": kernel,
         "rank": rank,
-        "pe_times": pes,
+        "sips": sips,
         "pe_ns": 4.0,
         "t_start": 10.0 * number,
         "t_done": 10.0 * number + 4.0,
     }
-    for number, (kernel, rank, pes) in enumerate(
+    for number, (kernel, rank, sips) in enumerate(
         [
-            ("a", 0, {"sip0.cube0.pe0": {}, "sip0.cube1.pe0": {}}),
-            ("a", 1, {"sip12.cube0.pe0": {}}),
-            ("b", 0, {"sip0.cube0.pe0": {}, "sip1.cube0.pe0": {}}),
-            ("a", 0, {}),
+            ("a", 0, [0]),
+            ("a", 1, [12]),
+            ("b", 0, [0, 1]),
+            ("a", 0, []),
         ]
     )
 ]

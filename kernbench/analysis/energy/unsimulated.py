@@ -38,7 +38,11 @@ def with_followers(
     parts = list(zip(*(components[name].to_pylist() for name in ("name", "sip")), strict=True))
     wires = list(zip(*(links[name].to_pylist() for name in ("name", "src", "dst")), strict=True))
     sip_of = dict(parts)
-    sips = [sip_of.get(next(iter(one.get("pe_times") or ()), ""), -1) for one in launches]
+    # Runs of older versions name the PEs of their launches instead.
+    sips = [
+        one["sips"][0] if one.get("sips") else sip_of.get(next(iter(one.get("pe_times") or ()), ""), -1)
+        for one in launches
+    ]
     maps: dict[tuple[int, int], Ints] = {}
     more = [found]
     for number, led in following:

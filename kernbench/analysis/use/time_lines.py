@@ -17,6 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kernbench.analysis.trace_tables import Ints, RowsOf, Texts
+from kernbench.analysis.use.pe_times import pe_times
 from kernbench.analysis.windows.time_window import Floats, Window
 
 
@@ -110,11 +111,11 @@ def natural(name: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdigit() else (-1, part) for part in parts]
 
 
-def kernels(launches: Sequence[Mapping[str, Any]], window: Window) -> Lines:
+def kernels(launches: Sequence[Mapping[str, Any]], tables: Mapping[str, pa.Table], window: Window) -> Lines:
     """Kernels at the PEs that ran them, from the common start to the end of each PE's own."""
     rows, places, name, begin, end = [], [], [], [], []
-    for number, launch in enumerate(launches):
-        for pe, times in launch.get("pe_times", {}).items():
+    for number, (launch, pes) in enumerate(zip(launches, pe_times(launches, tables), strict=True)):
+        for pe, times in pes.items():
             rows.append(number)
             places.append(pe)
             name.append(number)

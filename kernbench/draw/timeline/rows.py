@@ -101,7 +101,7 @@ class _Rows:
     def pes(self, launches: Sequence[Mapping[str, Any]]) -> list[RowGroup]:
         """A group for each PE that did something, its kernel above its engines."""
         found: dict[str, dict[str, TimelineRow]] = {}
-        kernels = time_lines.kernels(launches, self.window)
+        kernels = time_lines.kernels(launches, self.tables, self.window)
         for code, chosen in _by_place(kernels):
             place = kernels.places[code]
             found.setdefault(place, {})["kernel"] = self._row(place, "kernel", chosen, "kernel")

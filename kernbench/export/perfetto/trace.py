@@ -74,7 +74,7 @@ class _Builder:
         yield self._run()
         if self.info["launches"]:
             yield self._launches()
-        kernels = time_lines.kernels(self.info["launches"], window)
+        kernels = time_lines.kernels(self.info["launches"], tables, window)
         yield self._group(
             kernels, lambda place: (*place.split("."), "kernel"), numbers={"launch": kernels.rows}
         )
