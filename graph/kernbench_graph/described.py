@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -115,7 +115,7 @@ def _configuration_rows(info: Mapping[str, Any], spec: str) -> Iterator[dict[str
 def _submission_rows(info: Mapping[str, Any], spec: str) -> Iterator[dict[str, Any]]:
     for number, launch in enumerate(info.get("launches") or ()):
         rank = launch.get("rank")
-        sips = launch.get("sips") or ()
+        sips: Sequence[int] = launch.get("sips") or ()
         yield {
             "number": number,
             "rank": -1 if rank is None else rank,

@@ -64,6 +64,9 @@ class GraphStore(ABC):
         self.progress: Callable[[int, int], None] | None = None
         """Called, while a graph is built that takes long, with how much is done and how much there is."""
 
+        self.announce: Callable[[str], None] | None = None
+        """Told what a graph that takes long has, and about what that costs, before it is built."""
+
     @property
     @abstractmethod
     def engines(self) -> tuple[str, ...]:

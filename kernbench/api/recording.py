@@ -6,6 +6,7 @@ import hashlib
 import json
 import platform
 import time
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -18,6 +19,7 @@ from kernbench.api import readings
 from kernbench.api.result import Run
 from kernbench.api.stores import Store, folder_of, keeper
 from kernbench.api.topologies import changes_of
+from kernbench.engine.run_options import Progress, Work, WorkProgress, tell
 from kernbench.errors import UsageError
 from kernbench.support.pgraph import (
     PropertyGraph,
@@ -37,6 +39,15 @@ if TYPE_CHECKING:
     from kernbench.engine.machine.machine import Machine
     from kernbench.host.estimates import Estimate
     from kernbench.values.oplog import OpLog
+
+LARGE_TRACE = 5_000_000
+"""Hops from which on a trace is large."""
+_LARGE = (
+    f"the trace has over {LARGE_TRACE // 1_000_000} million hops and is growing; questions about use, waits "
+    "and critical paths stay fast, but a text that names HOP takes 2 GB for each million. To record less: "
+    "fewer layers or steps, repeated work that is counted (resident=true of llama-decoder), an earlier end "
+    "(--max-ns with --keep-partial), or times alone (--no-trace)"
+)
 
 SomeRun = TypeVar("SomeRun", bound=Run)
 
@@ -100,6 +111,7 @@ class Recording:
         self._store = keeper(store, detail) if trace else None
         self._detail, self._run_id = detail, run_id
         self._recorder = TraceRecorder() if trace else None
+        self._warned = False
         self._started = datetime.now(UTC)
         self._clock = time.perf_counter()
         self._wall_s: float | None = None
@@ -113,6 +125,21 @@ class Recording:
     def folder(self) -> Path | None:
         """The folder of the store that the run is to be kept in; None where there is none."""
         return folder_of(self._store.url) if self._store else None
+
+    def watched(self, progress: Progress | None) -> Progress | None:
+        """``progress``, which also warns once, while the trace grows, that it is large."""
+        recorder = self._recorder
+        if recorder is None:
+            return progress
+
+        def told(sim_ns: float, events: int, work: Work) -> None:
+            if not self._warned and recorder.hops > LARGE_TRACE:
+                self._warned = True
+                warnings.warn(_LARGE, RuntimeWarning, stacklevel=2)
+            if progress is not None:
+                tell(progress, sim_ns, events, work)
+
+        return WorkProgress(told)
 
     @property
     def discarded(self) -> str:

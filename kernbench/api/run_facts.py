@@ -25,11 +25,14 @@ _VERIFIED = {"yes": True, "no": False, "race": False}
 class RunFacts:
     """The record of a run. Times in ns of simulated time, sizes in bytes."""
 
-    tables: Mapping[str, pa.Table]
-
     def __init__(self, properties: Mapping[str, Any]) -> None:
         self.properties = properties
         """All that its record says of the run itself; :attr:`info` has what is documented."""
+
+    @cached_property
+    def tables(self) -> Mapping[str, pa.Table]:
+        """Its tables by name, if it has any."""
+        return {}
 
     @property
     def id(self) -> str:
@@ -122,8 +125,9 @@ class RunFacts:
     def launches(self) -> list[dict[str, Any]]:
         """The kernel launches in order.
 
-        Keys: ``launch kernel rank package pes t_submit t_start t_done latency_ns launch_ns pe_ns late_ns
-        pe_times``. ``latency_ns`` is from submission to completion, ``launch_ns`` its part before the common
+        Keys: ``launch kernel source rank package sips pes t_submit t_start t_done latency_ns launch_ns pe_ns
+        late_ns pe_times``. ``source`` is where the kernel's code starts, ``sips`` are numbers of packages.
+        ``latency_ns`` is from submission to completion, ``launch_ns`` its part before the common
         start of the PEs.
         ``rank`` submitted it, None for a bench without ranks; ``package`` has the PEs, several with a comma
         between them. In a run that failed, times that have not come are -1, and their differences 0.

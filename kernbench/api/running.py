@@ -201,7 +201,7 @@ def run_program(
             replace(
                 options,
                 verify=options.verify or program.reads,
-                progress=going.progress(options.progress),
+                progress=going.progress(recording.watched(options.progress)),
             ),
             instruments=recording.instruments,
             components=components,

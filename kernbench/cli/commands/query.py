@@ -125,7 +125,7 @@ def command(
     if cypher is None and (engine is not None or _is_given("timeout_s")):
         raise click.UsageError("--engine and --timeout are for --cypher; leave them out")
     with options.opened(store) as kept_in, Progress() as progress:
-        kept_in.progress = progress.of_graph
+        kept_in.progress, kept_in.announce = progress.of_graph, remark
         if name is not None:
             chosen = window.given if windowed else {}
             if form is not None:
