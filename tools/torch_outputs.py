@@ -197,6 +197,110 @@ def half() -> Any:
     return Half().to(torch.bfloat16), (torch.randn(32, 64, dtype=torch.bfloat16),)
 
 
+class Of(nn.Module):
+    """A model that is a function."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, *args: Any) -> Any:
+        return self.function(*args)
+
+
+class Steps(nn.Module):
+    """Three steps of an LSTM."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cell = nn.LSTMCell(16, 32)
+
+    def forward(self, x: Any, h: Any, c: Any) -> Any:
+        for one in x:
+            h, c = self.cell(one, (h, c))
+        return h, c
+
+
+class Unet(nn.Module):
+    """Down and up again, beside what went in."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.down = nn.Conv2d(4, 8, 3, stride=2, padding=1)
+        self.up = nn.Conv2d(12, 4, 3, padding=1)
+
+    def forward(self, x: Any) -> Any:
+        return self.up(torch.cat([x, F.interpolate(F.relu(self.down(x)), scale_factor=2)], 1))
+
+
+class Residual(nn.Module):
+    """A block of a ResNet."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.a, self.b = (nn.Conv2d(8, 8, 3, padding=1) for _ in range(2))
+        self.norm = nn.BatchNorm2d(8)
+
+    def forward(self, x: Any) -> Any:
+        return F.relu(x + self.b(F.relu(self.norm(self.a(x)))))
+
+
+def recurrent(a: Any, b: Any) -> Any:
+    """The recurrence of a state space model, a step after the other."""
+    state, found = torch.zeros_like(a[:, 0]), []
+    for n in range(6):
+        state = a[:, n].sigmoid() * state + b[:, n]
+        found.append(state)
+    return torch.stack(found, 1)
+
+
+def adam(p: Any, g: Any, m: Any, v: Any) -> Any:
+    """A step of Adam."""
+    m, v = 0.9 * m + 0.1 * g, 0.99 * v + 0.01 * g * g
+    return p - 1e-3 * m / (v.sqrt() + 1e-8), m, v
+
+
+MODELS |= {
+    "adam": lambda: (Of(adam), tuple(torch.rand(1000) for _ in range(4))),
+    "any_max": lambda: (
+        Of(lambda x: ((x > 2.9).any(-1), x.min(-1).values, x.min(-1).indices, x.clamp(-1, 1))),
+        (torch.randn(16, 200),),
+    ),
+    "big_norm": lambda: (Of(lambda x: F.layer_norm(x, (3000,))), (torch.randn(2, 3000),)),
+    "big_softmax": lambda: (
+        Of(lambda x: (x.softmax(-1), x.argmax(-1), x.std(-1))),
+        (torch.randn(2, 3000),),
+    ),
+    "columns": lambda: (Of(lambda x: (x.var(0), x.amax(0), x.prod(0))), (torch.rand(2500, 4) + 0.5,)),
+    "conv1d": lambda: (nn.Conv1d(8, 16, 5, stride=2, padding=2), (torch.randn(2, 8, 50),)),
+    "cumsum": lambda: (Of(lambda x: x.cumsum(-1)), (torch.randn(2, 700),)),
+    "depthwise": lambda: (
+        nn.Sequential(nn.Conv2d(8, 8, 3, padding=1, groups=8), nn.SiLU(), nn.Conv2d(8, 16, 1)),
+        (torch.randn(2, 8, 12, 12),),
+    ),
+    "integers": lambda: (
+        Of(lambda x: (x // 7, x % 7, torch.div(x, 5, rounding_mode="trunc"))),
+        (torch.randint(-50, 50, (100,)),),
+    ),
+    "int8_weights": lambda: (
+        Of(lambda x, w, scale: x @ (w.to(torch.float32) * scale)),
+        (torch.randn(20, 64), torch.randint(-127, 127, (64, 48), dtype=torch.int8), torch.rand(48)),
+    ),
+    "lstm": lambda: (Steps(), (torch.randn(3, 4, 16), torch.zeros(4, 32), torch.zeros(4, 32))),
+    "mlp": lambda: (
+        nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 10)),
+        (torch.randn(20, 64),),
+    ),
+    "residual": lambda: (Residual().eval(), (torch.randn(1, 8, 10, 10),)),
+    "scan": lambda: (Of(recurrent), (torch.randn(2, 6, 40), torch.randn(2, 6, 40))),
+    "sdpa": lambda: (
+        Of(lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True)),
+        tuple(torch.randn(1, 2, 40, 32) for _ in range(3)),
+    ),
+    "unet": lambda: (Unet(), (torch.randn(1, 4, 12, 12),)),
+}
+
+
 class Called(Exception):  # noqa: N818, no error: the arguments are there
     """What Inductor has written was called."""
 

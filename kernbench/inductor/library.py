@@ -64,6 +64,7 @@ def _product(
     made = out if out is not None else like(a, (*batch, m, n))
     count = math.prod(batch)
     bm, bn, bk = _tiles(m, n, k, count, a.dtype)
+    bias = None if beta == 0 else bias
     added = made if bias is None else bias
     arguments = {
         "a": a, "b": b, "bias": added, "out": made, "M": m, "N": n, "K": k,
@@ -141,31 +142,54 @@ def _pair(value: Any, plane: int) -> tuple[int, int]:
     return (given[-2], given[-1]) if plane == 2 else (0, given[-1])
 
 
-def attention(
+def flash_attention(
     q: Strided,
     k: Strided,
     v: Strided,
-    *given: Any,
-    scale: float | None = None,
-    attn_mask: Strided | None = None,
-    attn_bias: Strided | None = None,
-    is_causal: bool = False,
     dropout_p: float = 0.0,
-    **_: Any,
+    is_causal: bool = False,
+    return_debug_mask: bool = False,
+    *,
+    attn_mask: Strided | None = None,
+    scale: float | None = None,
 ) -> list[Any]:
-    """Attention of (batch, heads, queries, width) to keys and values: the result, and log sums of powers."""
-    numbers = [one for one in given if isinstance(one, float | bool | int)]
-    masks = [one for one in given if isinstance(one, Strided)]
-    causal = is_causal or any(one is True for one in numbers)
-    if dropout_p or any(isinstance(one, float) and one for one in numbers):
+    """Attention as flash attention is called, on a GPU or a CPU."""
+    found = _attention(q, k, v, attn_mask, dropout_p, is_causal, scale)
+    return [*found, None, None, q.shape[2], k.shape[2], None, None, None]
+
+
+def efficient_attention(
+    q: Strided,
+    k: Strided,
+    v: Strided,
+    attn_bias: Strided | None,
+    compute_log_sumexp: bool,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    *,
+    scale: float | None = None,
+) -> list[Any]:
+    """Attention as memory-efficient attention is called."""
+    return [*_attention(q, k, v, attn_bias, dropout_p, is_causal, scale), None, None]
+
+
+def _attention(
+    q: Strided,
+    k: Strided,
+    v: Strided,
+    mask: Strided | None,
+    dropout_p: float,
+    causal: bool,
+    scale: float | None,
+) -> list[Strided]:
+    """Of (batch, heads, queries, width) to keys and values: the result, and log sums of powers."""
+    if dropout_p:
         raise UsageError("attention with dropout has no kernel here; compile the model in eval()")
-    mask = next((one for one in (*masks, attn_mask, attn_bias) if one is not None), None)
     batch, heads, queries, width = q.shape
     made = like(q)
     sums = like(q, (batch, heads, queries), "f32")
     bm, bn, _depth = _tiles(queries, k.shape[2], width, batch * heads, q.dtype)
     bm, bn = min(bm, 64), min(bn, 64)
-
     arguments = {
         "q": q, "k": k, "v": v, "mask": q if mask is None else mask, "out": made, "sums": sums,
         "QUERIES": queries, "KEYS": k.shape[2], "HEADS": heads, "SHARE": heads // k.shape[1],
@@ -213,9 +237,9 @@ class Call:
 
 _CALLS: dict[str, Callable[..., Any]] = {
     "mm": mm, "bmm": mm, "addmm": addmm, "baddbmm": addmm, "bias_addmm": addmm, "convolution": convolution,
-    "_scaled_dot_product_flash_attention": attention,
-    "_scaled_dot_product_flash_attention_for_cpu": attention,
-    "_scaled_dot_product_efficient_attention": attention, "topk": topk,
+    "_scaled_dot_product_flash_attention": flash_attention,
+    "_scaled_dot_product_flash_attention_for_cpu": flash_attention,
+    "_scaled_dot_product_efficient_attention": efficient_attention, "topk": topk,
 }  # fmt: skip
 TABLE = {name: Call(fn) for name, fn in _CALLS.items()}
 """By PyTorch's names."""

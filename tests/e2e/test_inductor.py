@@ -27,6 +27,7 @@ LAUNCHES = {
     "conv_net": 9, "experts": 11, "gpt_block": 12, "half": 4, "llama_layer": 18, "loss": 4, "norms": 2,
     "sorting": 2,
 }  # fmt: skip
+MORE = sorted(one.stem for one in OUTPUTS.glob("*.py") if one.stem not in LAUNCHES)
 CHIP = """
 name: chip
 system: {flit_bytes: 64, ns_per_mm: 0.0}
@@ -76,6 +77,18 @@ def test_a_model_gives_what_eager_pytorch_gives(model: str, topology: str) -> No
     assert (done.verdict, len(done.launches)) == ("yes", LAUNCHES[model])
     assert "torch" not in sys.modules
     assert all(one["model_nodes"] for one in done.launches)
+
+
+@pytest.mark.parametrize("model", MORE)
+def test_smaller_models_do_too(model: str) -> None:
+    assert run(model, "h100").verdict == "yes"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("topology", ["default", "chip"])
+@pytest.mark.parametrize("model", MORE)
+def test_smaller_models_do_too_on_other_machines(model: str, topology: str) -> None:
+    assert run(model, topology).verdict == "yes"
 
 
 def test_a_file_runs_by_itself_with_random_inputs_and_says_its_nodes(cli: Cli, workdir: Path) -> None:
@@ -180,6 +193,48 @@ def test_a_file_of_pytorch_2_3_and_library_calls_without_a_kernel(workdir: Path)
         Path("old.py").write_text(CALLS % line, encoding="utf-8")
         with pytest.raises(UsageError, match=said):
             kb.run("old.py", machine("h100"), store="memory:", trace=False)
+
+
+ATTEND = """
+import torch
+from torch._inductor.async_compile import AsyncCompile
+from torch._dynamo.testing import rand_strided
+from torch._inductor.utils import print_performance
+q = rand_strided((1, 4, 20, 16), (1280, 16, 64, 1), dtype=torch.float32)
+k, v = (rand_strided((1, 2, 24, 16), (768, 384, 16, 1), dtype=torch.float32) for _ in range(2))
+bias = rand_strided((1, 1, 20, 24), (480, 480, 24, 1), dtype=torch.float32)
+aten = torch.ops.aten
+print_performance(lambda: (
+    aten._scaled_dot_product_efficient_attention.default(q, k, v, bias, True, 0.0, False, scale=0.5)[0],
+    aten._scaled_dot_product_efficient_attention.default(q, k, v, None, True)[0],
+    aten._scaled_dot_product_flash_attention.default(q, k, v, 0.0, True, False)[0],
+))
+"""
+
+
+def test_attention_as_each_of_its_calls_means_it(workdir: Path) -> None:
+    random = np.random.default_rng(0)
+    shapes = (1, 4, 20, 16), (1, 2, 24, 16), (1, 2, 24, 16), (1, 1, 20, 24)
+    q, k, v, bias = (random.standard_normal(shape).astype(np.float32) for shape in shapes)
+
+    def attended(score: Any) -> Any:
+        power = np.exp(score - score.max(-1, keepdims=True))
+        return power / power.sum(-1, keepdims=True) @ v.repeat(2, 1)
+
+    score = q @ k.repeat(2, 1).swapaxes(-1, -2)
+    later = np.where(np.arange(24) > np.arange(20)[:, None], -np.inf, 0.0)
+    want = attended(score * 0.5 + bias), attended(score / 4), attended(score / 4 + later)
+    np.savez("x.npz", arg0=q, arg1=k, arg2=v, arg3=bias, **{f"want{n}": one for n, one in enumerate(want)})
+    Path("attend.py").write_text(ATTEND, encoding="utf-8")
+    done = kb.run(
+        "attend.py", machine("h100"), True, params={"inputs": "x.npz"}, store="memory:", trace=False
+    )
+    assert done.verdict == "yes"
+    Path("attend.py").write_text(
+        ATTEND.replace("True, 0.0, False, scale", "True, 0.5, False, scale"), "utf-8"
+    )
+    with pytest.raises(UsageError, match="attention with dropout has no kernel here"):
+        kb.run("attend.py", machine("h100"), params={"inputs": "x.npz"}, store="memory:", trace=False)
 
 
 def test_a_launch_that_fails_while_the_host_waits_for_something_else_fails_the_run() -> None:
