@@ -21,6 +21,10 @@ class UsageError(KernBenchError, ValueError):
     """The caller asked for something that does not exist or does not fit together (exit status 2)."""
 
 
+class EmptyGridError(UsageError):
+    """The grid of a launch has no blocks: there is nothing to launch."""
+
+
 class AddressError(KernBenchError, ValueError):
     """An address cannot be encoded, decoded or resolved; the message names the field."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from kernbench.api.stores import Store, as_store
 from kernbench.api.topologies import Topology, kept_machine
 from kernbench.api.tuning import Tuner, Tuning
 from kernbench.engine.run_options import RunOptions
-from kernbench.errors import UsageError, VerificationError
+from kernbench.errors import EmptyGridError, UsageError, VerificationError
 from kernbench.support import dtypes
 from kernbench.support.pgraph import Result
 
@@ -196,7 +197,8 @@ def run_kernel(
             return torch.from_numpy(value, dp=dp, name=called) if isinstance(value, np.ndarray) else value
 
         values = [place(*one) for one in zip(names, positional, strict=True)]
-        torch.launch(name, fn, *values, **{k: place(k, v) for k, v in constants.items()}).wait()
+        with suppress(EmptyGridError):
+            torch.launch(name, fn, *values, **{k: place(k, v) for k, v in constants.items()}).wait()
         after.extend(value.numpy() for value in values if isinstance(value, Tensor))
 
     bench.__name__ = name
@@ -240,9 +242,14 @@ def run_kernel(
 def _to_be_tuned(fn: Callable[..., Any], args: Sequence[object], constants: Mapping[str, object]) -> bool:
     """Whether configurations of the kernel are to be measured: they leave a choice that is not known yet."""
     from kernbench.language import Autotuned
+    from kernbench.language.autotune import chosen
 
     tuned = fn if isinstance(fn, Autotuned) else getattr(fn, "tuned", None)
     if tuned is None or len(tuned.configs) == 1:
+        return False
+    try:
+        chosen(fn, args, constants)
+    except EmptyGridError:
         return False
     given = any(name in constants for name in tuned.configs[0])
     return not given and tuned.key_of(args, constants) not in tuned.best

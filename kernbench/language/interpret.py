@@ -11,7 +11,7 @@ import numpy as np
 from kernbench.engine.program.commands import Command, Completion, PeContext
 from kernbench.engine.program.operations import Op, Operand, Region
 from kernbench.engine.program.queues import Receive, Send
-from kernbench.errors import DeadlockError, KernBenchError, KernelError, UsageError
+from kernbench.errors import DeadlockError, EmptyGridError, KernBenchError, KernelError, UsageError
 from kernbench.hardware.topology.neighbours import MachineShape, Neighbours
 from kernbench.language.autotune import chosen
 from kernbench.language.binding import argument_names
@@ -73,7 +73,10 @@ def interpret(
         raise UsageError(f"grid {shown(grid)} must be three positive counts (PEs per cube, cubes, SIPs)")
     pes, cubes, sips = counts
     memory = InterpretedMemory()
-    fn, args, named = memory.place_all(fn, arrays, out, constants)
+    try:
+        fn, args, named = memory.place_all(fn, arrays, out, constants)
+    except EmptyGridError:
+        return out
     rings = InterpretedQueues((pes, cubes, sips), queues, slots, slot_bytes, machine)
     op_ids = itertools.count()
     programs = []

@@ -165,7 +165,7 @@ class BlockCalls(AtomicCalls):
         keep = data_of(condition)
         if not np.ndim(keep):
             return x if keep else y
-        if x.base is not y.base:
+        if (int(x.base), x.dtype) != (int(y.base), y.dtype):
             raise BadArgumentError("x", f"{x!r} and {y!r} are of two tensors; load both and pick")
         return Ptr(x.base, np.where(keep, x.at, y.at), self)
 

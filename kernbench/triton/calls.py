@@ -66,7 +66,9 @@ class TritonLanguage(ScaledCalls):
             base = tensor.pointer(self._pe)
             offset, itemsize = address - int(base), dtypes.SIZES[base.dtype]
             if 0 <= offset < base.reach and not offset % itemsize:
-                return Ptr(base, offset // itemsize, self).to(element)
+                if element != base.dtype:
+                    raise self._error(f"tensor '{base.name}' holds {base.dtype}, not {element}")
+                return Ptr(base, offset // itemsize, self)
         raise self._error(
             f"no tensor is at address {address:#x}, which a pointer in memory names; on the host keep the "
             "tensor, and write its data_ptr() into a tensor of torch.int64"
@@ -105,9 +107,15 @@ class TritonLanguage(ScaledCalls):
         allow_tf32: object = None,
         max_num_imprecise_acc: object = None,
         out_dtype: Any = "f32",
+        trans_a: bool = False,
+        trans_b: bool = False,
     ) -> Any:
-        """``input @ other``, added to ``acc`` in place where that is given; sums are f32, or i32."""
+        """``input @ other``, added to ``acc`` in place where that is given; sums are f32, or i32.
+
+        ``trans_a`` and ``trans_b`` are those of Triton 2.0: the operand with its last two axes exchanged.
+        """
         x, y = self._handle("input", input), self._handle("other", other)
+        x, y = self.trans(x) if trans_a else x, self.trans(y) if trans_b else y
         if x.ndim == y.ndim == 3 and x.shape[0] == y.shape[0]:
             sums = [None if acc is None else acc[n] for n in range(x.shape[0])]
             return self.stacked(

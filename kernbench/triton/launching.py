@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from greenlet import getcurrent
 
-from kernbench.errors import KernelError, UsageError
+from kernbench.errors import EmptyGridError, KernelError, UsageError
 from kernbench.host.placement import distinct
 from kernbench.host.tensors import Tensor
 from kernbench.language import Autotuned, TensorArg
@@ -95,10 +95,6 @@ class JITFunction:
         return f"<kernel '{self.fn.__name__}' of triton.jit>"
 
 
-class _EmptyGridError(UsageError):
-    """The grid of a launch has no blocks."""
-
-
 class OnGrid:
     """A kernel and the grid of its launch; a call launches it on the machine of its tensors.
 
@@ -123,7 +119,7 @@ class OnGrid:
             )
         try:
             return tensors[0].launch(name, self, *args, **kwargs)
-        except _EmptyGridError:
+        except EmptyGridError:
             return None
 
     def prepared(
@@ -136,16 +132,37 @@ class OnGrid:
 
         ``choose`` gives the configuration of a kernel that has several.
         """
-        kernel = self.kernel
-        known = kernel.signature.parameters
-        named = dict(given)
         tuned = self.tuned
+        named = dict(given)
         if tuned is not None:
+            self._dims(self._bound(args, {**tuned.configs[0], **named})[0])  # an empty grid chooses nothing
             named = {**choose(tuned, args, given), **named}
-        options = {key: named.pop(key) for key in OPTIONS if key in named and key not in known}
-        stages = named.get("num_stages", options.get("num_stages", STAGES))
-        named = {**named, **self._worked_out(args, named)}
+        arguments, named, options = self._bound(args, named)
+        kernel = self.kernel
         name = kernel.fn.__name__
+        for argument, value in arguments.items():
+            if isinstance(value, Tensor):
+                _check_placement(name, argument, value)
+        stages = named.get("num_stages", options.get("num_stages", STAGES))
+        dims = self._dims(arguments)
+        residents = options.get("residents")
+        room = Room(
+            residents if residents is None else _count("residents", residents),
+            _count("num_warps", named.get("num_warps", options.get("num_warps", WARPS))),
+            _count("num_stages", stages, 0),
+        )
+        pointed = _pointed(name, arguments.values())
+        return BlockKernel(kernel, dims, room, pointed, self.offsets), named
+
+    def _bound(
+        self, args: Sequence[Any], given: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+        """All arguments of a launch, those of them that are given by name, and its options."""
+        kernel = self.kernel
+        known, name = kernel.signature.parameters, kernel.fn.__name__
+        options = {key: given[key] for key in OPTIONS if key in given and key not in known}
+        named = {key: value for key, value in given.items() if key not in options}
+        named = {**named, **self._worked_out(args, named)}
         for given_name in named:
             if given_name not in known:
                 meant = did_you_mean(given_name, known)
@@ -155,18 +172,7 @@ class OnGrid:
         except TypeError as problem:
             raise KernelError(f"kernel '{name}' takes {', '.join(known)}: {problem}") from None
         bound.apply_defaults()
-        for argument, value in bound.arguments.items():
-            if isinstance(value, Tensor):
-                _check_placement(kernel.fn.__name__, argument, value)
-        dims = self._dims(dict(bound.arguments))
-        residents = options.get("residents")
-        room = Room(
-            residents if residents is None else _count("residents", residents),
-            _count("num_warps", named.get("num_warps", options.get("num_warps", WARPS))),
-            _count("num_stages", stages, 0),
-        )
-        pointed = _pointed(kernel.fn.__name__, bound.arguments.values())
-        return BlockKernel(kernel, dims, room, pointed, self.offsets), named
+        return dict(bound.arguments), named, options
 
     def _worked_out(self, args: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
         """Values of ``@triton.heuristics``, each from the arguments so far."""
@@ -183,8 +189,8 @@ class OnGrid:
         whole = all(isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 0 for n in listed)
         if not 1 <= len(listed) <= 3 or not whole or 0 in listed:
             name = self.kernel.fn.__name__
-            empty = whole and 0 in listed and len(listed) <= 3 and self.tuned is None
-            raise (_EmptyGridError if empty else UsageError)(
+            empty = whole and 0 in listed and len(listed) <= 3
+            raise (EmptyGridError if empty else UsageError)(
                 f"kernel '{name}': grid {shown(dims)} must be one to three counts of 1 or more, "
                 "such as triton.cdiv(n, BLOCK)"
             )

@@ -26,10 +26,12 @@ from kernbench.support.hints import no_attribute
 from kernbench.triton.names import METHODS
 from kernbench.triton.pointers import BlockPtr, Ptr
 from kernbench.triton.promotion import casts
-from kernbench.triton.values import INT1, INTEGERS, Int, KnownBlock, dtype
+from kernbench.triton.values import INT1, INTEGERS, Float, Int, KnownBlock, dtype
 from kernbench.values.numeric import cast
 
 Array = np.ndarray[Any, Any]
+_SHORT = ("f16", "bf16", "f8e4m3", "f8e5m2")
+"""Floats shorter than those of scalars."""
 
 
 def _typed(handle: TensorHandle) -> TensorHandle:
@@ -105,6 +107,10 @@ class Operands(RunAhead, LoopCalls):
         return super()._handle(argument, value)
 
     def _elementwise(self, name: str, names: tuple[str, ...], given: tuple[object, ...]) -> TensorHandle:
+        blocks = [one for one in given if isinstance(one, TensorHandle)]
+        if OPERATIONS[name].result != "mask" and any(one.dtype in _SHORT for one in blocks):
+            # As in Triton, where such a scalar is an f32 of its own.
+            given = tuple([self._full((1,), x, "f32") if type(x) is Float else x for x in given])
         types = tuple([str(one.dtype) if isinstance(one, TensorHandle | KnownBlock) else "" for one in given])
         given = tuple([self._operand(value) for value in given])
         if not any(isinstance(value, TensorHandle) for value in given):

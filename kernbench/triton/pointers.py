@@ -12,7 +12,9 @@ from kernbench.errors import KernelError
 from kernbench.language.arguments import BadArgumentError
 from kernbench.language.handles import TensorHandle
 from kernbench.language.pointer import Pointer
-from kernbench.triton.values import KnownBlock, data_of, dtype
+from kernbench.support import dtypes
+from kernbench.triton.values import Int, KnownBlock, PointerTo, data_of, dtype
+from kernbench.triton.values import dtype as kind
 
 
 class Ptr:
@@ -49,14 +51,26 @@ class Ptr:
             offset = offset.astype(np.int64)
         return Ptr(self.base, self.at + offset if sign > 0 else self.at - offset, self._tl)
 
-    def to(self, dtype: Any, bitcast: bool = False) -> Ptr:
-        """Itself: a pointer keeps its type, that of its tensor."""
-        if str(dtype) != self.dtype:
+    def to(self, dtype: Any, bitcast: bool = False) -> Any:
+        """The same addresses as pointers to elements of another type; as ``tl.int64`` the addresses."""
+        base, name = self.base, str(kind(dtype))
+        if name == base.dtype:
+            return self
+        at = np.asarray(self.at, np.int64) * dtypes.SIZES[base.dtype]
+        if not isinstance(dtype, PointerTo):
+            if name not in ("i64", "u64"):
+                raise KernelError(
+                    f"{self!r} is not a value: load and cast it, or cast the pointer: tl.pointer_type(...)"
+                )
+            known = KnownBlock((at + int(base)).astype(dtypes.dtype(name).numpy), self._tl)
+            return known if at.ndim else Int(int(base) + int(at), kind(name))
+        size = dtypes.SIZES[name]
+        if np.any(at % size):
             raise KernelError(
-                f"tensor '{self.base.name}' holds {self.dtype}, not {dtype}: pass it in the type that is "
-                "wanted, or load and cast the values"
+                f"{self!r} is not at a multiple of {size} bytes, where elements of {name} begin"
             )
-        return self
+        there = Pointer(int(base), base.name, base.shape, name, reach=base.reach)
+        return Ptr(there, at // size if at.ndim else int(at) // size, self._tl)
 
     def __add__(self, by: Any) -> Any:
         return self._moved(by, 1)

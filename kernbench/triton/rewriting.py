@@ -14,7 +14,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from kernbench.language.handles import TensorHandle
-from kernbench.triton.values import Float, Int, KnownBlock, scalar
+from kernbench.triton.values import Float, Int, KnownBlock, Literal, scalar
 
 
 def rewritten(fn: FunctionType) -> CodeType:
@@ -69,7 +69,7 @@ def _same(a: CodeType, b: CodeType) -> bool:
 
 def _named(code: CodeType) -> CodeType:
     """``code`` whose floats are scalars of the language; what is beside one of these becomes one."""
-    return code.replace(co_consts=tuple([scalar(x) if type(x) is float else x for x in code.co_consts]))
+    return code.replace(co_consts=tuple([Literal(x) if type(x) is float else x for x in code.co_consts]))
 
 
 class _Rewriting(ast.NodeTransformer):
@@ -103,7 +103,7 @@ class _Rewriting(ast.NodeTransformer):
 
 def _may_be_a_number(node: ast.AST) -> bool:
     if isinstance(node, ast.Constant):
-        return isinstance(node.value, bool | int)
+        return isinstance(node.value, bool | int | float)
     return isinstance(node, ast.UnaryOp | ast.BinOp | ast.Compare | ast.IfExp)
 
 

@@ -134,7 +134,7 @@ def is_float(target: object) -> bool:
 
 
 class Float(float):
-    """A scalar of a kernel that is an argument, or an integer as a float."""
+    """A scalar of a kernel, f32: an argument, an integer as a float, a number with a name."""
 
     dtype = dtype("f32")
     type = dtype
@@ -154,11 +154,17 @@ class Float(float):
         return Float(cast(np.asarray(float(self)), _NAMES.get(str(dtype), str(dtype))))
 
 
+class Literal(Float):
+    """A number that is written down where it is used: it takes the type of the block beside it."""
+
+
 def _on_float(name: str) -> Any:
     plain = getattr(float, f"__{name}__")
 
     def call(self: Float, *other: Any) -> Any:
-        return scalar(plain(self, *other))
+        found = plain(self, *other)
+        written = type(self) is Literal and all(type(one) in (Literal, float, int) for one in other)
+        return Literal(found) if written and type(found) is float else scalar(found)
 
     return call
 
@@ -277,7 +283,7 @@ def _bits(value: Any, dtype: object) -> Any:
 
 def scalar(value: Any) -> Any:
     """A number of Python as a kernel calculates with it; anything else is itself."""
-    if type(value) is float:
+    if type(value) in (float, Literal):
         return Float(value)
     return Int(value) if type(value) in (int, bool) or isinstance(value, np.integer | np.bool_) else value
 
@@ -287,7 +293,7 @@ class constexpr(constant):  # noqa: N801  (Triton's name)
 
     def __new__(cls, value: object) -> object:  # type: ignore[misc]
         """The number as a kernel calculates with it; anything else is itself."""
-        return scalar(value)
+        return Literal(value) if isinstance(value, float) else scalar(value)
 
 
 def _divided(a: Any, b: Any) -> Any:

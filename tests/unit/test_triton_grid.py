@@ -12,6 +12,7 @@ import kernbench.triton as triton
 import kernbench.triton.language as tl
 from kernbench.errors import KernelError, UsageError
 from kernbench.host import DPPolicy
+from kernbench.language import interpret
 from kernbench.values.races import END, RaceDetector
 from kernbench.values.tensor_names import TensorNames
 from tests.small_contexts import make
@@ -388,3 +389,29 @@ def test_masks_of_indices_need_no_trace() -> None:
     for trace in (False, True):
         kb.run(bench, trace=trace, store="memory:")
     assert ends[0] == ends[1]
+
+
+@triton.jit
+def ones(x, n, BLOCK: tl.constexpr):
+    tl.store(x + tl.program_id(0) * BLOCK + tl.arange(0, BLOCK), 1.0)
+
+
+def test_an_empty_grid_launches_nothing_however_it_is_launched() -> None:
+    tuned = triton.autotune([triton.Config({"BLOCK": n}) for n in (4, 8)], key=["n"])(triton.jit(ones.fn))
+
+    def of(n: int) -> Any:
+        return tuned[lambda meta: (triton.cdiv(n, meta["BLOCK"]),)]
+
+    def bench(torch: Any) -> None:
+        x = torch.from_numpy(np.zeros(8, np.float32), name="x")
+        for n in (0, 8):
+            of(n)(x, n)
+        torch.check("x", x, np.ones(8))
+
+    zeros = np.zeros(8, np.float32)
+    assert kb.run(bench, "minimal", verify=True, store="memory:").verified is True
+    for kernel, more in ((ones[(0,)], {"BLOCK": 4}), (of(0), {})):
+        assert not kb.run_kernel(kernel, zeros, 0, topology="minimal", **more).arrays[0].any()
+        interpret(kernel, zeros, 0, **more)
+    assert kb.run_kernel(of(8), zeros, 8, topology="minimal").arrays[0].all()
+    assert not zeros.any()

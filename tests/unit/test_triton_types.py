@@ -219,3 +219,57 @@ def test_a_block_of_addresses_is_no_pointer() -> None:
 
     with pytest.raises(KernBenchError, match="4 addresses, expected one; load and cast them one by one"):
         kb.run_kernel(kernel[(1,)], np.zeros(4, np.int64), out=np.zeros(4, np.float32), topology="minimal")
+
+
+def test_a_scalar_argument_is_an_f32_beside_a_half_and_a_number_takes_its_type() -> None:
+    kinds: list[str] = []
+
+    @triton.jit
+    def kernel(x, out, alpha, FACTOR: tl.constexpr):
+        at = tl.arange(0, 4)
+        half = tl.load(x + at)
+        named = 0.1
+        wide = [half * alpha, half * named, half + alpha * 2.0, tl.maximum(half, alpha), half / alpha]
+        same = [half * 0.1, half * -0.1, 1.5 - half, half * FACTOR, half * 2, half * tl.program_id(0)]
+        kinds.extend(str(one.dtype) for one in wide + same)
+        tl.store(out + at, half * alpha)
+
+    x = np.array([1, 1.001, 1.002, 1.003], np.float16)
+    done = kb.run_kernel(
+        kernel[(1,)], x, out=np.zeros(4, np.float32), alpha=0.1, FACTOR=0.5, topology="minimal"
+    )
+    np.testing.assert_array_equal(done.output, x.astype(np.float32) * np.float32(0.1))
+    assert kinds == ["f32"] * 5 + ["f16"] * 6
+
+
+def test_pointers_are_cast_to_other_elements_and_to_addresses() -> None:
+    @triton.jit
+    def kernel(x, out):
+        at = tl.arange(0, 4)
+        words = (x + 4).to(tl.pointer_type(tl.int32), bitcast=True)
+        tl.store(out + at, tl.load(words + at))
+        addresses = (x + at).to(tl.int64) - x.to(tl.int64)
+        tl.store(out + 4 + at, addresses.to(tl.int32))
+
+    x = np.arange(20, dtype=np.int8)
+    done = kb.run_kernel(kernel[(1,)], x, out=np.zeros(8, np.int32), topology="minimal")
+    assert done.output.tolist() == [*x[4:].view(np.int32).tolist(), 0, 1, 2, 3]
+
+    @triton.jit
+    def crooked(x, out):
+        tl.store(out, tl.load((x + 1).to(tl.pointer_type(tl.int32))))
+
+    with pytest.raises(KernBenchError, match="not at a multiple of 4 bytes"):
+        kb.run_kernel(crooked[(1,)], x, out=np.zeros(1, np.int32), topology="minimal")
+
+
+def test_products_of_transposed_operands() -> None:
+    @triton.jit
+    def kernel(a, b, out):
+        at = tl.arange(0, 16)[:, None] * 16 + tl.arange(0, 16)[None, :]
+        x, y = tl.load(a + at), tl.load(b + at)
+        tl.store(out + at, tl.dot(x, y, trans_b=True) + tl.dot(x, y, trans_a=True))
+
+    a, b = (np.random.default_rng(n).integers(-3, 4, (16, 16)).astype(np.float32) for n in range(2))
+    done = kb.run_kernel(kernel[(1,)], a, b, out=np.zeros((16, 16), np.float32), topology="minimal")
+    np.testing.assert_array_equal(done.output, a @ b.T + a.T @ b)
