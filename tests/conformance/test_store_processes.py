@@ -77,6 +77,7 @@ def start(script: str, *arguments: object) -> Process:
     return Process(command, env=environment, stderr=subprocess.PIPE, text=True)
 
 
+@pytest.mark.slow
 def test_readers_see_whole_runs_while_one_writes(tmp_path: Path) -> None:
     readers = [start(READER, tmp_path / "store", RUNS) for _ in range(2)]
     writer = start(WRITER, tmp_path / "store", RUNS, "r")

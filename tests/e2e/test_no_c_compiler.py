@@ -1,4 +1,7 @@
-"""Without cc, gcc or clang on the PATH: what is installed runs the default job, and what is said is true."""
+"""Without cc, gcc or clang on the PATH: what is there runs the default job, and what is said is true.
+
+``tests/golden/test_other_pythons.py`` installs it there, with the compiler that pip brings.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,8 @@ import os
 import platform
 import runpy
 import shutil
-import site
 import subprocess
 import sys
-import venv
 from pathlib import Path
 from typing import Any
 
@@ -92,27 +93,6 @@ def test_the_default_job_runs_where_nothing_is_compiled(tmp_path: Path) -> None:
     assert said.startswith("not there: it could not be compiled when KernBench was installed")
     compiled = json.loads(_run(sys.executable, "-m", "kernbench", *DEFAULT_JOB, folder=tmp_path))
     assert compiled["latency_ns"] == run["latency_ns"]
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not BROUGHT, reason="no compiler is brought for this processor")
-@pytest.mark.usefixtures("no_compiler")
-def test_pip_brings_a_compiler_and_the_default_job_runs_compiled(tmp_path: Path) -> None:
-    """It needs the package index, as every installation does."""
-    environment = tmp_path / "environment"
-    venv.create(environment, with_pip=True)
-    python = str(environment / "bin" / "python")
-    (packages,) = (environment / "lib").glob("python*/site-packages")
-    # What KernBench depends on is at hand already.
-    (packages / "dependencies.pth").write_text("\n".join(site.getsitepackages()), encoding="utf-8")
-    pip = (python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-compile")
-    _run(*pip, "--no-deps", str(quick_copy(tmp_path / "checkout")), folder=tmp_path)
-    said = _run(
-        python, "-c", "import kernbench.support.compiled as c; print(c.state, c.__file__)", folder=tmp_path
-    )
-    assert said.startswith(f"used {environment}")
-    run = json.loads(_run(python, "-m", "kernbench", *DEFAULT_JOB, folder=tmp_path))
-    assert run["verified"] is True
 
 
 def test_what_is_compiled_no_longer_goes(tmp_path: Path) -> None:

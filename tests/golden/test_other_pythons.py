@@ -1,4 +1,4 @@
-"""Archives are the same, to the last bit, on the newest other Python that this machine has."""
+"""Archives are the same, to the last bit, on another Python, compiled by the C compiler that pip brings."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.test_no_c_compiler import BROUGHT, no_compiler
 from tests.golden.archives import GOLDEN, differences
 from tests.quick_builds import quick_copy
 
+__all__ = ["no_compiler"]  # a fixture
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
-VERSIONS = [f"3.{minor}" for minor in range(14, 10, -1) if minor != sys.version_info.minor]
+HERE = f"3.{sys.version_info.minor}"
+VERSIONS = [one for one in ("3.14", "3.13", "3.12", "3.11") if one != HERE]
 CASES = (
     "ccl-allreduce on default",
     "flash-attention on minimal",
@@ -38,16 +41,21 @@ def interpreter(version: str) -> str | None:
     return next(works, None)
 
 
-def test_archives_are_what_they_are_here(tmp_path: Path) -> None:
-    version, found = next(((one, python) for one in VERSIONS if (python := interpreter(one))), ("", None))
-    if found is None:
-        pytest.skip("no other Python here")
+def test_archives_are_what_they_are_here(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """On the newest other Python that this machine has, if any. It needs the package index."""
+    others = ((one, python) for one in VERSIONS if (python := interpreter(one)))
+    version, found = next(others, (HERE, sys.executable))
+    if BROUGHT and sys.platform == "linux":
+        request.getfixturevalue("no_compiler")
     environment = tmp_path / "environment"
     subprocess.run([found, "-m", "venv", str(environment)], check=True)
     python = str(environment / "bin" / "python")
     pip = [python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
     # What of the packages is used is compiled to bytecode when it is: a fraction of them.
     subprocess.run([*pip, "--no-compile", str(quick_copy(tmp_path / "checkout"))], check=True)
+    where = "import kernbench.support.compiled as c; print(c.state, c.__file__)"
+    said = subprocess.run([python, "-c", where], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert said.stdout.startswith(f"used {environment}")
     out = tmp_path / "archives.json"
     script = str(ROOT / "tests" / "golden" / "archives.py")
     subprocess.run([python, script, "--out", str(out), "--only", *CASES], check=True)

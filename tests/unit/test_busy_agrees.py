@@ -44,7 +44,7 @@ def run(request: pytest.FixtureRequest) -> kb.Run:
     return kb.traffic(flows, small("va"), store="memory:")
 
 
-@pytest.fixture(params=["all", "run"])
+@pytest.fixture(params=["all", pytest.param("run", marks=pytest.mark.slow)])
 def launch(request: pytest.FixtureRequest) -> str:
     """The windows that screens show."""
     return str(request.param)

@@ -262,6 +262,7 @@ def test_a_question_looks_at_the_window_of_the_page(client: Client, ids: list[st
     assert shown[0] == result.rows[0][0]
 
 
+@pytest.mark.slow
 def test_advice_is_what_the_run_says(client: Client, kept: tuple[Path, list[str]]) -> None:
     said = kb.open_run(kept[1][0], kept[0]).advice()
     rows = ask(client, f"/api/advice?run={kept[1][0]}").json["grids"][0]["table"]["rows"]

@@ -38,6 +38,7 @@ def of_folder(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 TIMES = ("advice", "machine", "timeline", "path", "waits", "roofline", "ask")
 
 
+@pytest.mark.slow
 def test_a_store_in_memory(of_folder: dict[str, Any]) -> None:
     with borrowed("memory:") as store:
         found = answers(store)
