@@ -43,8 +43,10 @@ RUN_PROPERTIES = (
     _P("hops", "int64", "Hops recorded."),
     _P("flit_crossings", "int64", "Sum over flits of the components and links that each went through."),
     _P("host", "string", "Name of the machine that ran it."),
+    _P("user", "string", "Who ran it."),
+    _P("project", "string", "The project that it is of; empty for none.", indexed=True),
 )
-WALL_CLOCK = ("id", "started_at", "wall_s", "host", "tags")
+WALL_CLOCK = ("id", "started_at", "wall_s", "host", "user", "project", "tags")
 """Run properties that differ between two identical runs; kept apart from the deterministic ones."""
 
 TOPOLOGY_PROPERTIES = (

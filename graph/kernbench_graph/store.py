@@ -213,6 +213,17 @@ class GraphStore(ABC):
                 "free space, or check who owns the store"
             ) from error
 
+    def upgrade(self) -> list[str]:
+        """Bring what an older KernBench kept to this version. Records stay as they are and are never removed.
+
+        A server makes the graphs of runs anew, a run at a time; one that is interrupted is completed by the
+        next. A folder works out the facts of runs that lack them.
+
+        Returns:
+            The ids of the runs that were changed, oldest first.
+        """
+        return []
+
     def expect(self, run: str, texts: Sequence[str], engine: str) -> None:
         """Say which texts an engine is asked next of a run.
 

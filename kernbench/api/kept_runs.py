@@ -11,6 +11,7 @@ from kernbench.api.open_runs import runs as all_runs
 from kernbench.api.recording import tags_text
 from kernbench.api.result import Run
 from kernbench.api.stores import Store, borrowed, keeper, run_id
+from kernbench.api.team import age, is_older, is_seen
 from kernbench.errors import UsageError
 from kernbench.support.hints import did_you_mean
 from kernbench.support.pgraph import GraphStore, RunNotFoundError, RunRecord
@@ -29,9 +30,7 @@ def listed(bench: str | None = None, store: Store = None, *, tag: str | None = N
         wanted = None if tag is None else set(tagged(tag, opened))
         latest: dict[str, Run] = {}
         rows = []
-        for run in all_runs(opened):
-            if bench not in (None, run.bench):
-                continue
+        for run in _runs(opened, bench):
             changed = None
             if before := latest.get(run.bench):
                 rows_changed = differences(before.properties, run.properties, opened)
@@ -40,6 +39,11 @@ def listed(bench: str | None = None, store: Store = None, *, tag: str | None = N
                 rows.append({**run.info, "changed": changed})
             latest[run.bench] = run
         return rows
+
+
+def _runs(store: GraphStore, bench: str | None = None) -> list[Run]:
+    """The runs of the project, oldest first; of a bench, where one is named."""
+    return [run for run in all_runs(store) if is_seen(run.properties) and bench in (None, run.bench)]
 
 
 def _text(row: dict[str, Any]) -> str:
@@ -52,7 +56,7 @@ def _text(row: dict[str, Any]) -> str:
 def tagged(tag: str, store: Store = None) -> list[str]:
     """The ids of all runs that have a tag, oldest first; ``RunNotFoundError`` where none has it."""
     with borrowed(store) as opened:
-        kept = all_runs(opened)
+        kept = _runs(opened)
         if found := [run.id for run in kept if tag in run.tags]:
             return found
         tags = sorted({one for run in kept for one in run.tags})
@@ -73,27 +77,55 @@ def tag(run: str, add: Sequence[str] = (), remove: Sequence[str] = (), store: St
 
 
 def prune(
-    keep: int, bench: str | None = None, tagged: bool = False, dry_run: bool = False, store: Store = None
+    keep: int | None = None,
+    bench: str | None = None,
+    tagged: bool = False,
+    dry_run: bool = False,
+    store: Store = None,
+    *,
+    older_than: str | None = None,
 ) -> list[str]:
-    """Remove all but the newest ``keep`` runs of each bench; return the ids, oldest first.
+    """Remove runs of the project that are old; of all runs where ``KERNBENCH_PROJECT`` is not set.
 
-    Runs with a tag stay and do not count, unless ``tagged``. ``bench`` limits it to that bench's runs.
+    Args:
+        keep: the newest so many runs of each bench stay.
+        bench: only runs of that bench.
+        tagged: remove runs with a tag, too; else they stay, and do not count.
+        dry_run: remove nothing.
+        store: where the runs are.
+        older_than: younger runs stay, such as ``30d``, ``12h`` or ``8w``.
+
+    Returns:
+        The ids of what is removed, oldest first.
+
+    Raises:
+        UsageError: neither ``keep`` nor ``older_than`` is given, or one of them is wrong.
     """
-    if keep < 0:
+    if keep is None and older_than is None:
+        raise UsageError("say what stays: give keep, older_than or both")
+    if keep is not None and keep < 0:
         raise UsageError(f"keep is {keep}; it must be 0 or more")
+    old = None if older_than is None else age(older_than)
     with borrowed(store) as opened:
         left: dict[str, int] = {}
         gone: list[str] = []
-        for run in reversed(all_runs(opened)):
-            if (run.tags and not tagged) or bench not in (None, run.bench):
+        for run in reversed(_runs(opened, bench)):
+            if run.tags and not tagged:
                 continue
             left[run.bench] = left.get(run.bench, 0) + 1
-            if left[run.bench] > keep:
+            is_old = old is None or is_older(str(run.properties["started_at"]), old)
+            if is_old and left[run.bench] > (keep or 0):
                 gone.append(run.id)
         gone.reverse()
         for one in [] if dry_run else gone:
             opened.remove(one)
         return gone
+
+
+def upgrade(store: Store = None) -> list[str]:
+    """Bring runs that an older KernBench kept to this version; return the ids of those that changed."""
+    with borrowed(store) as opened:
+        return opened.upgrade()
 
 
 def remove(refs: Iterable[str], store: Store = None) -> list[str]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from kernbench.analysis.use.pe_times import ran_at
 from kernbench.analysis.windows.time_window import PARTIAL
-from kernbench.api import readings
+from kernbench.api import readings, team
 from kernbench.api.result import Run
 from kernbench.api.stores import Store, folder_of, keeper
 from kernbench.api.topologies import changes_of
@@ -202,6 +202,8 @@ class Recording:
             "hops": self._recorder.hops if self._recorder else 0,
             "tensors": log.tensors,
             "host": platform.node(),
+            "user": team.user(),
+            "project": team.project(),
             **extra,
         }
         if self._store is None:

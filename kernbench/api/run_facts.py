@@ -207,6 +207,8 @@ class RunFacts:
             "version": p["version"],
             "config_hash": p["config_hash"],
             "tags": self.tags,
+            "user": p.get("user", ""),
+            "project": p.get("project", ""),
         }
 
     def window(

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kernbench.api import team
 from kernbench.errors import UsageError
-from kernbench.support.pgraph import GraphStore, RunNotFoundError, RunRecord, StoreError
+from kernbench.support.pgraph import GraphStore, RunNotFoundError, RunRecord, StoreError, resolve_ref
 from kernbench.support.pgraph import open_store as _open_store
 
 if TYPE_CHECKING:
@@ -99,11 +101,14 @@ def borrowed(store: Store) -> Iterator[GraphStore]:
 
 
 def run_id(store: GraphStore, ref: str) -> str:
-    """The id of the run that ``ref`` means, as for :func:`open_run`."""
+    """The id of the run that ``ref`` means, as for :func:`open_run`; ``last`` is the project's."""
+    if team.project() and re.fullmatch(r"last(~\d+)?", ref):
+        return resolve_ref(ref, [str(info["id"]) for info in store.runs() if team.is_seen(info)])
     try:
         return store.resolve(ref)
     except RunNotFoundError:
-        tagged = [str(info["id"]) for info in store.runs() if ref in tags_of(info)]
+        seen = [info for info in store.runs() if team.is_seen(info)]
+        tagged = [str(info["id"]) for info in seen if ref in tags_of(info)]
         if not tagged:
             raise
         return tagged[-1]

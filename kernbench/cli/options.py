@@ -6,6 +6,7 @@ Those that a function of the API takes under the same name reach it as they are,
 from __future__ import annotations
 
 import functools
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from kernbench.analysis.windows.chosen_window import ChosenWindow
+from kernbench.api.team import PROJECT
 from kernbench.cli import completion
 from kernbench.cli.output import remark
 from kernbench.errors import KernBenchError
@@ -81,6 +83,32 @@ tag = click.option(
     "--tag", "tags", multiple=True, metavar="TAG", help="Tag of each saved run; may be repeated."
 )
 """``--tag``, passed as ``tags``."""
+
+
+def _set_project(ctx: click.Context, _param: click.Parameter, name: str | None) -> None:
+    """What reads the environment sees the project, workers that are started from here too."""
+    if name is None:
+        return
+    before = os.environ.get(PROJECT)
+    os.environ[PROJECT] = name
+
+    def restore() -> None:
+        if before is None:
+            os.environ.pop(PROJECT, None)
+        else:
+            os.environ[PROJECT] = before
+
+    ctx.call_on_close(restore)
+
+
+project = click.option(
+    "--project",
+    metavar="NAME",
+    callback=_set_project,
+    expose_value=False,
+    help="The project of the runs; '' for all.  [default: $KERNBENCH_PROJECT]",
+)
+"""``--project``: what is saved is of that project, and only its runs are seen."""
 
 detail = click.option(
     "--detail",

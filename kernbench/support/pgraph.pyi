@@ -50,6 +50,7 @@ from kernbench_graph.running import RunningQuery as RunningQuery, asked_by as as
 from kernbench_graph.schema import SCHEMA as SCHEMA, SCHEMA_VERSION as SCHEMA_VERSION
 from kernbench_graph.schema_added import MARKED as MARKED, NOTE as NOTE
 from kernbench_graph.records import RunRecord as RunRecord, TopologyRecord as TopologyRecord
+from kernbench_graph.records import resolve_ref as resolve_ref
 from kernbench_graph.result import Result as Result
 from kernbench_graph.store import QUERY_TIMEOUT_S as QUERY_TIMEOUT_S, GraphStore as GraphStore
 from kernbench_graph.topology import (

@@ -111,7 +111,8 @@ def kill_pushers(url: str, times: int) -> int:
             printed, _ = pusher.communicate()
         server = Neo4jServer(parse(url), url)
         rows = server.read(lambda tx: tx.run("MATCH (k:KernbenchRun) RETURN k.state AS state").data())
-        with open_store(url) as store:  # which removes what is left, or finds the run whole
+        neo4j_removal.clean(server)  # as the next push does
+        with open_store(url) as store:
             if [row["state"] for row in rows] == ["kept"]:
                 assert store.query(
                     "MATCH (:Run {id: $run})-[:SENT]->()-[h:HOP]->() RETURN count(h) AS n", run="mine"
@@ -203,7 +204,7 @@ def test_a_run_is_removed_in_small_lots_where_its_nodes_have_many_relationships(
 def test_lanes_leave_no_relationship_of_a_transaction_to_its_node(
     neo4j_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sweep = neo4j_removal._sweep
+    sweep = neo4j_removal._sweep_nodes
     text = """MATCH (n:Transaction) WHERE n.id STARTS WITH 'a/'
               RETURN count(n) AS there, sum(COUNT { (n)-->() }) AS joined"""
 
@@ -220,7 +221,7 @@ def test_lanes_leave_no_relationship_of_a_transaction_to_its_node(
         store.keep(*sample(id="a"))
         there, before = counted(store._server)
         monkeypatch.setattr(neo4j_removal, "IN_A_LANE", 2)
-        monkeypatch.setattr(neo4j_removal, "_sweep", looked_at)
+        monkeypatch.setattr(neo4j_removal, "_sweep_nodes", looked_at)
         store.remove("a")
     assert found == [[there, 0]]
     assert there > 0
@@ -257,7 +258,7 @@ def test_a_removal_that_ends_in_the_middle_of_its_lanes_is_completed_by_the_next
         left = "MATCH (n) WHERE n.id STARTS WITH 'a/' OR n.id = 'a' OR n.owner = 'run/a' RETURN count(n) AS n"
         assert seen(neo4j_server, left)[0][0] > 10
         monkeypatch.setattr(neo4j_removal, "is_dead", lambda *_: True)
-        open_store(neo4j_url).close()
+        neo4j_removal.clean(store._server)
         assert seen(neo4j_server, left) == [(0,)]
         assert store.query(joined, run="b").rows == before
         assert before[0][0] > 10
@@ -295,7 +296,7 @@ def test_a_push_that_was_given_up_can_do_no_harm(neo4j_url: str, monkeypatch: py
 
     def slow(self: neo4j_push.Push, *arguments: object) -> None:
         monkeypatch.setattr(neo4j_removal, "is_dead", lambda *_: True)
-        open_store(neo4j_url).close()
+        neo4j_removal.clean(self._server)
         fill(self, *arguments)  # type: ignore[arg-type]
 
     with Neo4jStore(neo4j_url) as store:

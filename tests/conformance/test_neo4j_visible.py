@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from kernbench_graph.opening import open_store
 from kernbench_graph.stores.neo4j import push as neo4j_push
 from kernbench_graph.stores.neo4j import removal as neo4j_removal
 from kernbench_graph.stores.neo4j.server import Neo4jServer
@@ -50,7 +49,7 @@ def test_a_run_stays_that_is_kept_while_its_pusher_is_found_dead(
             return True
 
         monkeypatch.setattr(neo4j_removal, "is_dead", ended)
-        open_store(neo4j_url).close()
+        neo4j_removal.clean(self._server)
 
     monkeypatch.setattr(neo4j_push.Push, "finish", ending)
     with Neo4jStore(neo4j_url) as store:

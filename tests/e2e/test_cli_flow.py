@@ -303,7 +303,7 @@ def test_help_ends_with_examples_that_work(
     assert tuned
     (workdir / "scale.py").write_text(tuned[1])  # the file of one's own that an example names
     # What these print is what they changed, which may be nothing.
-    quiet = path[-1:] in (["tag"], ["prune"])
+    quiet = path[-1:] in (["tag"], ["prune"], ["upgrade"])
     if path == ["validate"]:  # of each group the first case: tests/unit/test_h100.py measures all
 
         def first(*asked: Any) -> Any:

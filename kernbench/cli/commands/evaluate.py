@@ -45,6 +45,7 @@ _SHOWN = 30
 @click.option("--fresh", is_flag=True, help="Also run points that are in the store.")
 @options.exact
 @options.timeout
+@options.project
 @options.store
 @format_option
 def command(

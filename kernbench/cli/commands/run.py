@@ -45,6 +45,7 @@ from kernbench.errors import KernBenchError, nothing_checked
 @options.details
 @options.kept
 @options.check
+@options.project
 @options.store
 @format_option
 def command(

@@ -26,8 +26,9 @@ command = LazyGroup(
         "tag": Entry(f"{_HERE}.runs:tag", "Add tags to a run, or remove them."),
         "export": Entry(f"{_HERE}.runs:export", "Copy runs to another store."),
         "import": Entry(f"{_HERE}.runs:import_", "Copy runs from another store."),
-        "prune": Entry(f"{_HERE}.runs:prune", "Remove all but the newest runs of each bench."),
+        "prune": Entry(f"{_HERE}.runs:prune", "Remove old runs, of each bench or project."),
         "rm": Entry(f"{_HERE}.runs:rm", "Remove runs."),
+        "upgrade": Entry(f"{_HERE}.runs:upgrade", "Bring runs of an older KernBench to this version."),
     },
     examples=["kernbench runs list"],
     elsewhere={"compare": "compare", "show": "show"},
@@ -39,6 +40,7 @@ command = LazyGroup(
 )
 @click.option("--bench", metavar="NAME", help="Only runs of this bench.")
 @click.option("--tag", metavar="TAG", help="Only runs that have this tag.")
+@options.project
 @options.store
 @format_option
 def list_runs(bench: str | None, tag: str | None, store: str | None, fmt: str) -> None:
@@ -52,7 +54,8 @@ def list_runs(bench: str | None, tag: str | None, store: str | None, fmt: str) -
     from kernbench.api.contents.runs import grid
 
     rows = grid(kept).rows if fmt == "table" else kept
-    emit(fmt, {"runs": kept}, _COLUMNS, [[row[column] for column in _COLUMNS] for row in rows])
+    columns = (*_COLUMNS, "user", "project") if any(row["project"] for row in kept) else _COLUMNS
+    emit(fmt, {"runs": kept}, columns, [[row[column] for column in columns] for row in rows])
 
 
 _every_option = click.option(
@@ -85,21 +88,37 @@ def tag(run: str, tags: tuple[str, ...], remove: tuple[str, ...], store: str | N
 @click.command(
     "prune",
     cls=Command,
-    examples=["kernbench runs prune --keep 10 --dry-run", "kernbench runs prune --keep 5 --bench qkv-gemm"],
+    examples=[
+        "kernbench runs prune --keep 10 --dry-run",
+        "kernbench runs prune --project attention --older-than 30d --dry-run",
+    ],
 )
-@click.option("--keep", type=click.IntRange(min=0), required=True, help="Newest runs of each bench to keep.")
+@click.option("--keep", type=click.IntRange(min=0), help="Newest runs of each bench to keep.")
+@click.option("--older-than", metavar="TIME", help="Keep younger runs: 30d, 12h or 8w.")
 @click.option("--bench", metavar="NAME", help="Only runs of this bench.")
 @click.option("--tagged", is_flag=True, help="Also remove tagged runs; they count towards --keep.")
 @click.option("--dry-run", is_flag=True, help="Remove nothing, only print what would be removed.")
+@options.project
 @options.store
 @format_option
-def prune(keep: int, bench: str | None, tagged: bool, dry_run: bool, store: str | None, fmt: str) -> None:
-    """Remove all but the newest runs of each bench, and print the id of each that is removed.
+def prune(
+    keep: int | None,
+    older_than: str | None,
+    bench: str | None,
+    tagged: bool,
+    dry_run: bool,
+    store: str | None,
+    fmt: str,
+) -> None:
+    """Remove old runs, and print the id of each.
 
-    Runs that have a tag stay. JSON has runs: the ids.
+    Give --keep, --older-than, or both: then what is removed is old by both. Runs that have a tag stay.
+    JSON has runs: the ids.
     """
+    if keep is None and older_than is None:
+        raise click.UsageError("say what stays: give --keep, --older-than or both")
     with options.opened(store) as kept_in:
-        removed = kept_runs.prune(keep, bench, tagged, dry_run, kept_in)
+        removed = kept_runs.prune(keep, bench, tagged, dry_run, kept_in, older_than=older_than)
     emit_list(fmt, "runs", "run_id", removed)
 
 
@@ -118,6 +137,20 @@ def rm(runs: tuple[str, ...], tag: str | None, store: str | None, fmt: str) -> N
     with options.opened(store) as kept_in:
         removed = kept_runs.remove(_with_tagged(runs, tag, kept_in), kept_in)
     emit_list(fmt, "runs", "run_id", removed)
+
+
+@click.command("upgrade", cls=Command, examples=["kernbench runs upgrade"])
+@options.store
+@format_option
+def upgrade(store: str | None, fmt: str) -> None:
+    """Bring runs that an older KernBench saved to this version, and print the id of each.
+
+    Records stay as they are. On a server the graphs of runs are made anew, a run at a time; a folder gets
+    the facts that it lacks. Interrupted, it goes on when called again. JSON has runs: the ids.
+    """
+    with options.opened(store) as kept_in:
+        done = kept_runs.upgrade(kept_in)
+    emit_list(fmt, "runs", "run_id", done)
 
 
 def _copy_command(name: str, option: str, text: str, *, outward: bool) -> click.Command:

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @options.exact
 @options.limits
+@options.project
 @options.store
 @format_option
 def command(

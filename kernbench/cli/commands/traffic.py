@@ -47,6 +47,7 @@ _KIND = ("kind", "links", "used", "mean_utilisation", "max_utilisation", "bytes"
 @options.kept
 @options.check
 @options.timeout
+@options.project
 @options.store
 @format_option
 def command(

@@ -34,6 +34,7 @@ from kernbench.cli.progress import running
 @options.tag
 @options.exact
 @options.limits
+@options.project
 @options.store
 @format_option
 def command(

@@ -13,7 +13,7 @@ from kernbench_graph.schema import SCHEMA
 from kernbench_graph.stores.arcade.database import ArcadeDatabase
 from kernbench_graph.stores.arcade.ddl import index_statements, type_statements
 
-PROJECTION_VERSION = 5
+PROJECTION_VERSION = 6
 """Raised whenever the same record would be projected otherwise, so that caches are built anew."""
 
 Progress = Callable[[int, int], None]

@@ -12,7 +12,7 @@ from kernbench_graph.schema import SCHEMA
 from kernbench_graph.stores.embedded.ddl import statements
 from kernbench_graph.stores.embedded.engine import LadybugDatabase
 
-PROJECTION_VERSION = 10
+PROJECTION_VERSION = 11
 """Raised whenever the same record would be projected otherwise, so that caches are built anew."""
 
 HISTORY_TABLES = ("Use", "Launch")

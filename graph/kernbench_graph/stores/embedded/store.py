@@ -111,6 +111,21 @@ class EmbeddedStore(LocalStore):
         for name in FACTS if few else (*SUMS, "Path"):
             whole[name]
 
+    def upgrade(self) -> list[str]:
+        """Work out the facts of runs that lack those of this version."""
+        if self.computed is None:
+            return []
+        done = []
+        for run_id, kept in self._readable().items():
+            beside = self._beside(run_id, archive.read_info(self._runs / run_id)[2])
+            if any(beside.read(name) is None for name in FACTS):
+                try:
+                    tables = self.load(run_id).tables
+                    done += [run_id] if [tables[name] for name in FACTS] else []
+                except ArchiveError as error:
+                    self._note(f"run '{kept.info['id']}' is left as it is: {error}")
+        return done
+
     def _beside(self, run_id: str, content: str) -> Beside:
         return Beside(self._worked_out / run_id, content)
 

@@ -11,7 +11,11 @@ from kernbench_graph.records import is_id
 from kernbench_graph.schema_described import TAG_PREFIX
 from kernbench_graph.stores.neo4j.server import Neo4jServer, Transaction
 
-_KEPT = "MATCH (k:KernbenchRun {id: $id}) WHERE k.state = 'kept' "
+_IS_KEPT = "WHERE k.state IN ['kept', 'upgrading'] "
+"""A run whose graph is made anew is there, with its record."""
+_KEPT = "MATCH (k:KernbenchRun {id: $id}) " + _IS_KEPT
+_ALL = "MATCH (k:KernbenchRun) " + _IS_KEPT
+_IN_ORDER = " ORDER BY k.seq"
 _ENTRY = "RETURN k.id AS id, k.manifest AS manifest, k.token AS token, k.detail AS detail"
 
 
@@ -42,13 +46,13 @@ class Catalogue:
 
     def runs(self) -> list[KeptEntry]:
         """All kept runs, in the order in which they were kept."""
-        text = "MATCH (k:KernbenchRun) WHERE k.state = 'kept' " + _ENTRY + " ORDER BY k.seq"
+        text = _ALL + _ENTRY + _IN_ORDER
         # Not ``data()``, which copies a manifest byte by byte.
         return self._server.read(lambda tx: [_entry(row) for row in tx.run(text)])
 
     def ids(self) -> list[str]:
         """Ids of all kept runs, in that order."""
-        text = "MATCH (k:KernbenchRun) WHERE k.state = 'kept' RETURN k.id AS id ORDER BY k.seq"
+        text = _ALL + "RETURN k.id AS id" + _IN_ORDER
         return [row["id"] for row in self._server.read(lambda tx: tx.run(text).data())]
 
     def run(self, run_id: str) -> KeptEntry | None:

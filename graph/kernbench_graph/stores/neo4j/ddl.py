@@ -10,7 +10,7 @@ import time
 from contextlib import suppress
 
 from kernbench_graph.errors import SchemaVersionError, StoreError
-from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION
+from kernbench_graph.schema import READABLE, SCHEMA, SCHEMA_VERSION
 from kernbench_graph.stores.neo4j.server import Neo4jServer, RefusedError
 
 _TURNS, _PAUSE_S = 10, 0.3
@@ -107,20 +107,34 @@ def dropping_index(statement: str) -> str:
     return f"DROP INDEX {statement.split()[2]} IF EXISTS"
 
 
-def version(server: Neo4jServer, url: str) -> int:
-    """The database's version, 0 when unused. ``SchemaVersionError`` when this KernBench cannot use it."""
+def schema_of(server: Neo4jServer, url: str) -> int | None:
+    """The schema version of what the database holds, None where it is unused.
+
+    ``SchemaVersionError`` when this KernBench cannot read it.
+    """
     row = server.read(lambda tx: tx.run(_META).single())
     if row is None:
-        return 0
-    for what, found, known in (
-        ("schema", row["schema"], SCHEMA_VERSION), ("layout", row["version"], VERSION)
+        return None
+    for what, found, known, current in (
+        ("schema", row["schema"], READABLE, SCHEMA_VERSION), ("layout", row["version"], (VERSION,), VERSION)
     ):  # fmt: skip
-        if found != known:
+        if found not in known:
             raise SchemaVersionError(
-                f"store '{url}' has {what} version {found!r}, but this KernBench knows version {known}; "
+                f"store '{url}' has {what} version {found!r}, but this KernBench knows version {current}; "
                 "use the KernBench that wrote it, or another database"
             )
-    return int(row["version"])
+    return int(row["schema"])
+
+
+def check_current(server: Neo4jServer, url: str) -> bool:
+    """Whether the database is used; ``SchemaVersionError`` where its graphs are of an older schema."""
+    found = schema_of(server, url)
+    if found not in (None, SCHEMA_VERSION):
+        raise SchemaVersionError(
+            f"store '{url}' has graphs of schema version {found}, but this KernBench pushes and asks version "
+            f"{SCHEMA_VERSION}; make them anew with kernbench runs upgrade --store {url}"
+        )
+    return found is not None
 
 
 def prepare(server: Neo4jServer, url: str) -> None:
@@ -129,7 +143,7 @@ def prepare(server: Neo4jServer, url: str) -> None:
     When it is interrupted it is done again, as far as it came: the version is written at the end. A database
     that an older KernBench made ready gets the constraints that labels of newer ones need.
     """
-    known = version(server, url)
+    known = check_current(server, url)
     create(server)
     if not known:
         values = {"version": VERSION, "schema": SCHEMA_VERSION}

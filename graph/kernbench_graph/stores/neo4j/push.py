@@ -25,10 +25,11 @@ from typing import Any
 
 from kernbench_graph.errors import StoreError
 from kernbench_graph.records import RunRecord, TopologyRecord
+from kernbench_graph.schema import SCHEMA_VERSION
 from kernbench_graph.stores.neo4j.ddl import HIDDEN
 from kernbench_graph.stores.neo4j.files import Archived, write_files
 from kernbench_graph.stores.neo4j.lanes import LANES, end_lanes, holding, in_lanes, lane_id, more_lanes
-from kernbench_graph.stores.neo4j.removal import files_owner, owner, remove
+from kernbench_graph.stores.neo4j.removal import files_owner, owner, remove, remove_graph
 from kernbench_graph.stores.neo4j.rows import Batch, run_batches, run_batches_in
 from kernbench_graph.stores.neo4j.server import Neo4jServer, Transaction
 
@@ -39,10 +40,19 @@ _PIECES_AT_ONCE = 8
 _CLAIM = """MATCH (d:KernbenchDatabase {name: 'kernbench'})
 MERGE (k:KernbenchRun {id: $id})
   ON CREATE SET k.token = $token, k.state = 'pushing', k.step = 0, k.owner = $owner, k.topology = $topology,
-                k.detail = $detail, k.facts = $facts, k.additions = 0, k.beat = timestamp()
+                k.detail = $detail, k.facts = $facts, k.schema = $schema, k.additions = 0,
+                k.beat = timestamp()
 FOREACH (lane IN CASE WHEN k.token = $token THEN $lanes ELSE [] END |
   MERGE (l:KernbenchLane {id: lane}) SET l.token = $token, l.step = 0)
 RETURN k.token = $token AS mine, k.state AS state, k.content AS content, k.detail AS detail"""
+_TAKE = """MATCH (k:KernbenchRun {id: $id}) SET k.busy = true
+WITH k WHERE k.token = $before AND k.state IN ['kept', 'upgrading']
+SET k.state = 'upgrading', k.token = $token, k.owner = $owner, k.step = 0, k.beat = timestamp()
+FOREACH (lane IN $lanes | MERGE (l:KernbenchLane {id: lane}) SET l.token = $token, l.step = 0)
+RETURN count(k) AS taken"""
+_GONE = f"OPTIONAL MATCH (r:{HIDDEN} {{id: $id}}) DETACH DELETE r"
+_SHOW_AGAIN = f"MATCH (r:{HIDDEN} {{id: $id}}) SET r:Run REMOVE r:{HIDDEN}"
+_KEEP_AGAIN = "MATCH (k:KernbenchRun {id: $id}) SET k.state = 'kept', k.facts = $facts, k.schema = $schema"
 _STEP = "WITH k, k.step AS before SET k.step = $step RETURN before"
 _SHOW = f"""MATCH (k:KernbenchRun {{id: $id}}) MATCH (r:{HIDDEN} {{id: $id}})
 SET k.content = $content, k.manifest = $manifest, r:Run REMOVE r:{HIDDEN}"""
@@ -68,13 +78,43 @@ class Push:
     def claim(self) -> Mapping[str, Any] | None:
         """Begin; None, or ``state``, ``content`` and ``detail`` of what has the id already."""
         values = {"id": self._id, "token": self._token, "owner": owner(), "topology": self._topology,
-                  "detail": self._detail, "facts": self._facts, "lanes": more_lanes(self._id)}  # fmt: skip
+                  "detail": self._detail, "facts": self._facts, "lanes": more_lanes(self._id),
+                  "schema": SCHEMA_VERSION}  # fmt: skip
         row = self._server.write(lambda tx: tx.run(_CLAIM, values).single(strict=True))
         return None if row["mine"] else dict(row)
 
-    def fill(self, run: RunRecord, topology: TopologyRecord, archived: Archived) -> None:
-        """Archive first, then nodes, then relationships."""
-        pieces = archived.pieces()
+    def again(self, before: str, run: RunRecord, topology: TopologyRecord) -> bool:
+        """Make the graph of a kept run anew; its record and its place among the runs stay as they are.
+
+        Args:
+            before: the token that the run has.
+            run: its record, with what was added to it.
+            topology: the record of its topology.
+
+        Returns:
+            Whether it was done; not where another process has taken the run.
+        """
+        values = {"id": self._id, "before": before, "token": self._token, "owner": owner(),
+                  "lanes": more_lanes(self._id)}  # fmt: skip
+
+        def take(tx: Transaction) -> bool:
+            end_lanes(tx, self._id)
+            return bool(tx.run(_TAKE, values).single(strict=True)["taken"])
+
+        if not self._server.write(take):
+            return False
+        remove_graph(self._server, self._id, self._token)
+        self._once(lambda tx: tx.run(_GONE, id=self._id).consume())
+        self.fill(run, topology)
+        self._once(lambda tx: tx.run(_SHOW_AGAIN, id=self._id).consume())
+        now = {"id": self._id, "facts": self._facts, "schema": SCHEMA_VERSION}
+        self._once(lambda tx: tx.run(_KEEP_AGAIN, now).consume())
+        self._server.write(lambda tx: end_lanes(tx, self._id))
+        return True
+
+    def fill(self, run: RunRecord, topology: TopologyRecord, archived: Archived | None = None) -> None:
+        """Archive first, if there is one, then nodes, then relationships."""
+        pieces = archived.pieces() if archived else iter(())
         lots = iter(lambda: list(islice(pieces, _PIECES_AT_ONCE)), [])
         self._in_lanes(partial(write_files, owner=files_owner(self._id), pieces=some) for some in lots)
         batches = run_batches(run, topology, self._detail)

@@ -48,7 +48,7 @@ _SPAN = f"""MATCH (n:{_FIRST}) WHERE n.id STARTS WITH $prefix
 RETURN min(n.number) AS low, max(n.number) AS high, sum(COUNT {{(n)-->()}}) AS relationships"""
 _JOINED = f"""UNWIND range($low, $high) AS i MATCH (n:{_FIRST} {{id: $first + toString(i)}})-[r]->()
 WITH r LIMIT $limit DELETE r RETURN count(*) AS n"""
-_LEFT = """MATCH (k:KernbenchRun) WHERE k.state <> 'kept'
+_LEFT = """MATCH (k:KernbenchRun) WHERE NOT k.state IN ['kept', 'upgrading']
 RETURN k.id AS id, k.token AS token, k.owner AS owner, (timestamp() - k.beat) / 1000.0 AS silent"""
 
 
@@ -68,17 +68,24 @@ def remove(server: Neo4jServer, run_id: str, token: str, kept: bool = True) -> b
             tx.run(_BEGIN_LANES, lanes=more_lanes(run_id), new=new).consume()
         return fenced
 
-    def hide(tx: Transaction) -> None:
-        if _held(tx, run_id, new):
-            tx.run(_HIDE, id=run_id).consume()
-
     if not server.write(fence):
         return False
-    server.write(hide)
-    _part_transactions(server, run_id, new)
+    remove_graph(server, run_id, new)
     _sweep(server, run_id, new)
     remove_unused_topologies(server)
     return True
+
+
+def remove_graph(server: Neo4jServer, run_id: str, token: str) -> None:
+    """Remove the nodes of a run whose token is ours, but for its own, which is hidden; its record stays."""
+
+    def hide(tx: Transaction) -> None:
+        if _held(tx, run_id, token):
+            tx.run(_HIDE, id=run_id).consume()
+
+    server.write(hide)
+    _part_transactions(server, run_id, token)
+    _sweep_nodes(server, run_id, token)
 
 
 def clean(server: Neo4jServer) -> int:
@@ -164,33 +171,40 @@ def _part_transactions(server: Neo4jServer, run_id: str, token: str) -> None:
     in_lanes("kernbench-remove", steps)
 
 
-def _sweep(server: Neo4jServer, run_id: str, token: str) -> None:
-    """Delete what belongs to a run that is invisible already, and its entry in the catalogue at the end."""
-    values = {"id": run_id, "token": token, "prefix": f"{run_id}/",
-              "owners": [files_owner(run_id), added_owner(run_id)]}  # fmt: skip
+def _some(tx: Transaction, run_id: str, token: str, text: str, limit: int) -> int:
+    """Delete some of what belongs to a run that is invisible already."""
+    if not _held(tx, run_id, token):
+        return 0  # another process does it
+    owners = [files_owner(run_id), added_owner(run_id)]
+    found = tx.run(text, prefix=f"{run_id}/", owners=owners, limit=limit)
+    return int(found.single(strict=True)["n"])
 
-    def some(tx: Transaction, text: str, limit: int) -> int:
-        if not _held(tx, run_id, token):
-            return 0  # another process does it
-        return int(tx.run(text, values, limit=limit).single(strict=True)["n"])
+
+def _sweep_nodes(server: Neo4jServer, run_id: str, token: str) -> None:
+    """Delete the nodes of a run that is invisible already, but for its own."""
 
     def nodes(tx: Transaction, label: str) -> int:
-        found = tx.run(counting_relationships(label), values, limit=NODES_AT_ONCE).single(strict=True)
+        counting = counting_relationships(label)
+        found = tx.run(counting, prefix=f"{run_id}/", limit=NODES_AT_ONCE).single(strict=True)
         totals = accumulate(found["counts"])
         fitting = sum(1 for total in totals if total <= RELATIONSHIPS_AT_ONCE)
-        return some(tx, deleting_nodes(label), max(1, fitting))
+        return _some(tx, run_id, token, deleting_nodes(label), max(1, fitting))
 
     labels = [label.name for label in SCHEMA.labels if label.record == "run" and label.name != "Run"]
     for label in sorted(labels, key=lambda name: name != _FIRST):
         while server.write(partial(nodes, label=label)):
             pass
-    while server.write(partial(some, text=_FILES, limit=20)):
+
+
+def _sweep(server: Neo4jServer, run_id: str, token: str) -> None:
+    """Delete the record of a run whose nodes have gone, its own node, and its entry in the catalogue."""
+    while server.write(partial(_some, run_id=run_id, token=token, text=_FILES, limit=20)):
         pass
 
     def last(tx: Transaction) -> None:
         if _held(tx, run_id, token):
             end_lanes(tx, run_id)
-            tx.run(_LAST, values).consume()
+            tx.run(_LAST, id=run_id, token=token).consume()
 
     server.write(last)
 

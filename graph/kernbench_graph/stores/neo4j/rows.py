@@ -8,7 +8,7 @@ whatever a record holds is a parameter.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,8 +65,14 @@ def topology_batches(topology: TopologyRecord) -> Iterator[Batch]:
     return batches_of(Projection(topology, by_id=True).parts("topology"))
 
 
-def batches_of(parts: Iterable[GraphPart], run: str = "Run") -> Iterator[Batch]:
-    """The rows of ``parts``; ``run`` is the label that the node of the run has."""
+def batches_of(
+    parts: Iterable[GraphPart], run: str = "Run", make: Callable[..., str] | None = None
+) -> Iterator[Batch]:
+    """The rows of ``parts``.
+
+    ``run`` is the label that the node of the run has; ``make`` makes nodes, as :func:`creating` does.
+    """
+    make = make or creating
     for part in parts:
         if part.ends:
             source, target = (run if label == "Run" else label for label in part.ends)
@@ -74,10 +80,10 @@ def batches_of(parts: Iterable[GraphPart], run: str = "Run") -> Iterator[Batch]:
         elif part.name == "Component":
             for second in sorted(set(part.data["label"].to_pylist())):
                 of_kind = GraphPart(part.name, part.data.filter(pc.equal(part.data["label"], second)))
-                yield from _slice(creating(part.name, part.data.column_names, second), of_kind)
+                yield from _slice(make(part.name, part.data.column_names, second), of_kind)
         else:
             label = run if part.name == "Run" else part.name
-            yield from _slice(creating(label, part.data.column_names), part)
+            yield from _slice(make(label, part.data.column_names), part)
 
 
 def _slice(cypher: str, part: GraphPart) -> Iterator[Batch]:
@@ -140,13 +146,30 @@ def creating(label: str, names: Iterable[str], second: str = "") -> str:
     UNWIND range(0, $rows - 1) AS i CREATE (n:Component:`Router` {`id`: $c0[i], `kind`: $c1[i]})
     RETURN count(n) AS made
     """
-    # A kind is a user's own word; one that is not plain, or has a meaning, stays a property only.
-    plain = _SECOND.fullmatch(second) and second not in _SCHEMA_LABELS
-    more = f":`{second}`" if plain and not second.lower().startswith("kernbench") else ""
     return (
-        f"UNWIND range(0, $rows - 1) AS i CREATE (n:{label}{more} {{{property_map(names)}}}) "
+        f"UNWIND range(0, $rows - 1) AS i CREATE (n:{label}{_more(second)} {{{property_map(names)}}}) "
         "RETURN count(n) AS made"
     )
+
+
+def merging(label: str, names: Iterable[str], second: str = "") -> str:
+    """As :func:`creating`, of nodes some of which may be there, perhaps without some of the properties.
+
+    >>> print(merging("Component", ["id", "kind"], "Router"))
+    UNWIND range(0, $rows - 1) AS i MERGE (n:Component {id: $c0[i]})
+    SET n:Component:`Router`, n += {`id`: $c0[i], `kind`: $c1[i]} RETURN count(n) AS made
+    """
+    names = list(names)
+    return (
+        f"UNWIND range(0, $rows - 1) AS i MERGE (n:{label} {{id: $c{names.index('id')}[i]}}) "
+        f"SET n:{label}{_more(second)}, n += {{{property_map(names)}}} RETURN count(n) AS made"
+    )
+
+
+def _more(second: str) -> str:
+    # A kind is a user's own word; one that is not plain, or has a meaning, stays a property only.
+    plain = _SECOND.fullmatch(second) and second not in _SCHEMA_LABELS
+    return f":`{second}`" if plain and not second.lower().startswith("kernbench") else ""
 
 
 def run_batches_in(tx: Transaction, found: Iterable[Batch]) -> None:

@@ -253,6 +253,11 @@ class Neo4jServer:
                 f"store '{self._url}': the server has no database '{self._address.database}'; have it "
                 "made, or leave the name out"
             )
+        if code.startswith("Neo.ClientError.Security"):
+            return StoreError(
+                f"store '{self._url}' refuses what user '{credentials()[0]}' may not do ({message}); "
+                "ask for a role that writes, or only read"
+            )
         refused = RefusedError(
             f"store '{self._url}': the server refuses ({code}: {message}); try again, or see "
             "its log and the space on its disk"

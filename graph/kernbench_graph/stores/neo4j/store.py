@@ -25,7 +25,7 @@ from kernbench_graph.result import Result
 from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION
 from kernbench_graph.schema_worked_out import FACTS_VERSION
 from kernbench_graph.store import GraphQuery, GraphStore, taken
-from kernbench_graph.stores.neo4j import ddl, files, reading, topologies
+from kernbench_graph.stores.neo4j import ddl, files, reading, topologies, upgrade
 from kernbench_graph.stores.neo4j.additions import InServer
 from kernbench_graph.stores.neo4j.catalogue import Catalogue, KeptEntry, Pushed, run_info
 from kernbench_graph.stores.neo4j.detail import DETAILS, least_detail, left_out
@@ -52,9 +52,9 @@ class Neo4jStore(GraphStore):
     details: tuple[str, ...] = DETAILS
 
     def __init__(self, url: str) -> None:
-        """Connect. ``StoreError`` when that fails, ``SchemaVersionError`` where another version wrote.
+        """Connect, and write nothing.
 
-        What dead pushers left is removed.
+        ``StoreError`` when that fails, ``SchemaVersionError`` where a newer version wrote.
         """
         super().__init__(url)
         self._server = Neo4jServer(parse(url), url)
@@ -63,9 +63,7 @@ class Neo4jStore(GraphStore):
         self._planned: dict[tuple[str, str, bool], reading.Planned] = {}
         self._fetched: dict[str, files.FetchedTables] = {}
         try:
-            if ddl.version(self._server, url):
-                self._prepared = True
-                clean(self._server)
+            self._is_current = ddl.schema_of(self._server, url) in (None, SCHEMA_VERSION)
         except BaseException:
             self._server.close()
             raise
@@ -73,7 +71,7 @@ class Neo4jStore(GraphStore):
     @property
     def schema_version(self) -> int | None:
         """Of the schema that the database holds; None while no KernBench has used it."""
-        return SCHEMA_VERSION if ddl.version(self._server, self._url) else None
+        return ddl.schema_of(self._server, self._url)
 
     def keep(self, run: RunRecord, topology: TopologyRecord, detail: str = "full") -> str:
         """Keep a run and its topology; return the run id. ``StoreError`` when the id is taken."""
@@ -139,6 +137,32 @@ class Neo4jStore(GraphStore):
         """Forget a run, and its topology where it was the last on it."""
         if not remove(self._server, run_id, self._entry(run_id).token):
             raise self._unknown(run_id)
+        clean(self._server)
+
+    def upgrade(self) -> list[str]:
+        """Make the graphs anew that are of an older schema or have older facts; see :class:`GraphStore`."""
+        self._check_open()
+        if ddl.schema_of(self._server, self._url) is None:
+            return []
+        ddl.create(self._server)
+        clean(self._server)
+        for topology_id in upgrade.older_topologies(self._server):
+            upgrade.upgrade_topology(self._server, self.load_topology(topology_id))
+        facts = FACTS_VERSION if self.computed is not None else 0
+        done = [one for one in upgrade.older_runs(self._server, facts) if self._upgrade(one, facts)]
+        upgrade.finish(self._server)
+        return done
+
+    def _upgrade(self, run_id: str, facts: int) -> bool:
+        entry, run = self._entry(run_id), self.load(run_id)
+        topology = self.load_topology(str(run.info["topology"]))
+        try:
+            check_references({**topology.tables, **run.tables}, f"run '{run_id}'")
+        except ArchiveError as error:  # before anything of its graph is removed
+            self._note(f"run '{run_id}' is left as it is: {error}")
+            return False
+        push = Push(self._server, run_id, topology.id, entry.detail, facts)
+        return push.again(entry.token, self._with_computed(run), topology)
 
     def change_tags(self, run_id: str, add: Sequence[str] = (), remove: Sequence[str] = ()) -> list[str]:
         """Add and remove tags of a run, in its record and in the graph, at once."""
@@ -181,6 +205,9 @@ class Neo4jStore(GraphStore):
         would show it, and for one that asks for what a run was not pushed with.
         """
         self._check_open()
+        if not self._is_current:
+            ddl.check_current(self._server, self._url)
+            self._is_current = True
         cypher, params, run, timeout_s, engine, proved = asked
         if engine not in (None, *self.engines):
             raise QueryError(f"store '{self.url}' has no engine '{engine}'; leave the engine out")
@@ -201,6 +228,11 @@ class Neo4jStore(GraphStore):
         if run not in pushed:
             pushed |= self._catalogue.pushed([run])
         if run not in pushed:
+            if self._catalogue.run(run):
+                raise StoreError(
+                    f"the graph of run '{run}' is being made anew; wait, or complete that with "
+                    "kernbench runs upgrade"
+                )
             raise self._unknown(run)
         notes = self._check_pushed(query, pushed)
         if not proved and query.reads_graph:
@@ -256,14 +288,14 @@ class Neo4jStore(GraphStore):
             if old and (lacking := _first(query.names & _WORKED_OUT)):
                 raise QueryError(
                     f"run '{run_id}' was pushed without {lacking} as this version of KernBench works it out; "
-                    "remove it and push it again"
+                    "add it with kernbench runs upgrade"
                 )
             if query.follows_anything and detail != DETAILS[-1]:
                 notes.append(f"run '{run_id}' was pushed with --detail {detail}: the graph has no more of it")
             if query.follows_anything and old:
                 notes.append(
                     f"run '{run_id}' was pushed without what this version of KernBench works out from it; "
-                    "remove it and push it again"
+                    "add it with kernbench runs upgrade"
                 )
         return notes
 

@@ -8,12 +8,12 @@ is removed that a run is about to need.
 from __future__ import annotations
 
 from kernbench_graph.records import TopologyRecord
-from kernbench_graph.schema import SCHEMA
+from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION
 from kernbench_graph.stores.neo4j.files import Archived, write_files
 from kernbench_graph.stores.neo4j.rows import run_batches_in, topology_batches
 from kernbench_graph.stores.neo4j.server import Neo4jServer, Transaction
 
-_LOCK = "MATCH (d:KernbenchDatabase {name: 'kernbench'}) SET d.busy = true"
+LOCK = "MATCH (d:KernbenchDatabase {name: 'kernbench'}) SET d.busy = true"
 _UNUSED = """MATCH (t:KernbenchTopology)
 WHERE NOT EXISTS {MATCH (k:KernbenchRun) WHERE k.topology = t.id} RETURN t.id AS id"""
 
@@ -22,14 +22,14 @@ def push_topology(server: Neo4jServer, topology: TopologyRecord, archived: Archi
     """Keep a topology and its part of the graph, in one transaction; once only."""
 
     def work(tx: Transaction) -> None:
-        tx.run(_LOCK).consume()  # before it is looked for: another process may be about to remove it
+        tx.run(LOCK).consume()  # before it is looked for: another process may be about to remove it
         found = tx.run("MATCH (t:KernbenchTopology {id: $id}) RETURN t.id AS id", id=topology.id)
         if found.single() is not None:
             return
         write_files(tx, owner(topology.id), archived.pieces())
         run_batches_in(tx, topology_batches(topology))
-        tx.run("CREATE (t:KernbenchTopology {id: $id, manifest: $manifest})",
-               id=topology.id, manifest=archived.manifest).consume()  # fmt: skip
+        tx.run("CREATE (t:KernbenchTopology {id: $id, manifest: $manifest, schema: $schema})",
+               id=topology.id, manifest=archived.manifest, schema=SCHEMA_VERSION).consume()  # fmt: skip
 
     server.write(work)
 
@@ -40,7 +40,7 @@ def remove_unused_topologies(server: Neo4jServer) -> None:
         return
 
     def work(tx: Transaction) -> None:
-        tx.run(_LOCK).consume()
+        tx.run(LOCK).consume()
         for row in tx.run(_UNUSED).data():
             values = {"id": row["id"], "prefix": f"{row['id']}/", "owner": owner(row["id"])}
             for label in SCHEMA.labels:
