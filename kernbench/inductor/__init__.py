@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import Any, NoReturn
 
-from kernbench.errors import UsageError
 from kernbench.inductor import buffers, files, helpers, heuristics, library
+from kernbench.inductor.sources import refused
 from kernbench.triton.language import math
 from kernbench.triton.language.extra import libdevice
 
@@ -29,7 +29,7 @@ class Unknown:
 
     def __call__(self, *_: object, **__: object) -> NoReturn:
         """Nothing of the kind is here."""
-        raise UsageError(f"{self._name} has no kernel here, and needs PyTorch, which is not used")
+        raise refused(f"{self._name} is not here, and needs PyTorch, which is not used")
 
 
 class Hint:

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from kernbench.errors import UsageError
 from kernbench.hardware.topology.neighbours import MachineShape
 from kernbench.host.context import Context
 from kernbench.host.current import context_of
 from kernbench.host.placement import DPPolicy
 from kernbench.host.tensors import Tensor
+from kernbench.inductor.sources import refused
 from kernbench.support import dtypes
 from kernbench.support.hints import shown
 from kernbench.torch import default_placement
@@ -136,7 +136,7 @@ def assert_size_stride(tensor: Strided, size: Sequence[int], stride: Sequence[in
         n <= 1 or a == b for n, a, b in zip(size, tensor.strides, stride, strict=True)
     )
     if not same:
-        raise UsageError(
+        raise refused(
             f"{what or 'tensor'} has size {tensor.shape} and strides {tensor.strides}; the file was compiled "
             f"for {tuple(size)} and {tuple(stride)}"
         )
@@ -156,4 +156,4 @@ def assert_tensor_metadata(
     """The same of sizes, strides and type."""
     assert_size_stride(tensor, size, stride, what)
     if tensor.dtype != dtype:
-        raise UsageError(f"{what or 'tensor'} is {tensor.dtype}; the file was compiled for {shown(dtype)}")
+        raise refused(f"{what or 'tensor'} is {tensor.dtype}; the file was compiled for {shown(dtype)}")

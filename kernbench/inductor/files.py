@@ -14,11 +14,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from kernbench.errors import UsageError
 from kernbench.host.context import Context
 from kernbench.host.expectations import Check
 from kernbench.inductor.buffers import Array, Strided, context, empty_strided
 from kernbench.inductor.heuristics import Kernel
+from kernbench.inductor.sources import refused
 from kernbench.support import dtypes
 
 
@@ -35,14 +35,17 @@ class Inputs:
         """What ``inputs=FILE.npz`` has, by name; empty without it."""
         known = argparse.ArgumentParser(prog="output file", add_help=False, allow_abbrev=False)
         known.add_argument("--inputs")
-        place = known.parse_args(sys.argv[1:]).inputs
+        found, others = known.parse_known_args(sys.argv[1:])
+        if others:
+            raise refused(f"{', '.join(others)}: files of Inductor take inputs=FILE.npz only")
+        place = found.inputs
         if place is None:
             return {}
         try:
             with np.load(place) as kept:
                 return {name: kept[name] for name in kept.files}
         except (OSError, ValueError) as problem:
-            raise UsageError(f"inputs={place}: {problem}; give an .npz file with arg0, arg1, ...") from None
+            raise refused(f"inputs={place}: {problem}; give an .npz file with arg0, arg1, ...") from None
 
 
 _inputs: WeakKeyDictionary[Context, Inputs] = WeakKeyDictionary()
@@ -67,10 +70,10 @@ def rand_strided(
         )
         return made.write(values.astype(kind.numpy))
     if name not in inputs.arrays:
-        raise UsageError(f"inputs= has no {name}, of shape {tuple(size)}; it has {', '.join(inputs.arrays)}")
+        raise refused(f"inputs= has no {name}, of shape {tuple(size)}; it has {', '.join(inputs.arrays)}")
     values = _typed(inputs.arrays[name], dtype)
     if values.shape != tuple(size):
-        raise UsageError(f"inputs=: {name} has shape {values.shape}; the file was compiled for {tuple(size)}")
+        raise refused(f"inputs=: {name} has shape {values.shape}; the file was compiled for {tuple(size)}")
     return made.write(values)
 
 
@@ -97,7 +100,7 @@ def carry_out(fn: Callable[[], Any], *_: Any, **__: Any) -> float:
 
 def _check(name: str, found: Strided, wanted: Array) -> None:
     if wanted.shape != found.shape:
-        raise UsageError(f"inputs=: {name} has shape {wanted.shape}, the result {found.shape}")
+        raise refused(f"inputs=: {name} has shape {wanted.shape}, the result {found.shape}")
     run, memory, box = context(), found.memory, (slice(0, found.end),)
 
     def expected() -> Array:
@@ -135,13 +138,13 @@ class AsyncCompile:
         """Nothing: kernels are made when they are met."""
 
     def __getattr__(self, kind: str) -> Callable[..., Any]:
-        def refused(name: str = "", *_: Any, **__: Any) -> Any:
-            raise UsageError(
+        def compiled(name: str = "", *_: Any, **__: Any) -> Any:
+            raise refused(
                 f"kernel '{name}' is in {kind}, not in Triton; compile for device 'cuda', or with "
                 "torch._inductor.config.cpu_backend = 'triton'"
             )
 
-        return refused
+        return compiled
 
 
 def _line_of(place: str, text: str) -> int:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from kernbench.errors import UsageError
 from kernbench.host.launching import LaunchHandle
 from kernbench.inductor.buffers import Strided
-from kernbench.inductor.sources import calling
+from kernbench.inductor.sources import calling, refused
 from kernbench.triton import cdiv, next_power_of_2
 from kernbench.triton.launching import JITFunction, OnGrid
 
@@ -69,7 +68,7 @@ class Kernel:
             return tuple(grid(known) if callable(grid) else grid)
         kind = self.meta.get("grid_type")
         if kind not in _GRIDS:
-            raise UsageError(
+            raise refused(
                 f"kernel '{self.fn.fn.__name__}' has a grid of the kind {kind}; known are {', '.join(_GRIDS)}"
             )
         return tuple(int(n) for n in _GRIDS[kind](self.meta, known))
@@ -120,7 +119,7 @@ def _precomputed(meta: Numbers, known: Numbers) -> Sequence[int]:
     for candidate in meta["precomputed_grids"]:
         if all(known.get(key) == value for key, value in candidate["config"].items()):
             return [_evaluated(one, known) for one in candidate["python"]]
-    raise UsageError(f"no grid among {meta['precomputed_grids']} is for these arguments")
+    raise refused(f"no grid among {meta['precomputed_grids']} is for these arguments")
 
 
 def _evaluated(text: Any, known: Numbers) -> int:

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from kernbench.errors import UsageError
 from kernbench.hardware.topology.neighbours import MachineShape
 from kernbench.inductor import kernels
 from kernbench.inductor.buffers import Strided, context, empty_strided, like, row_major
 from kernbench.inductor.heuristics import launched
+from kernbench.inductor.sources import refused
 from kernbench.support import dtypes
 from kernbench.triton import cdiv, next_power_of_2
 
@@ -90,10 +90,10 @@ def convolution(
     names = ("stride", "padding", "dilation", "transposed", "output_padding", "groups")
     how = dict(zip(names, given, strict=False)) | named
     if how.get("transposed"):
-        raise UsageError("aten.convolution with transposed=True has no kernel here")
+        raise refused("aten.convolution with transposed=True has no kernel here")
     plane = len(x.shape) - 2
     if plane not in (1, 2):
-        raise UsageError(f"aten.convolution along {plane} axes has no kernel here; 1 and 2 have")
+        raise refused(f"aten.convolution along {plane} axes has no kernel here; 1 and 2 have")
     stride, padding, dilation = (_pair(how[name], plane) for name in names[:3])
     images, _, *area = x.shape
     channels, depth, *seen = weight.shape
@@ -184,7 +184,7 @@ def _attention(
 ) -> list[Strided]:
     """Of (batch, heads, queries, width) to keys and values: the result, and log sums of powers."""
     if dropout_p:
-        raise UsageError("attention with dropout has no kernel here; compile the model in eval()")
+        raise refused("attention with dropout has no kernel here; compile the model in eval()")
     batch, heads, queries, width = q.shape
     made = like(q)
     sums = like(q, (batch, heads, queries), "f32")
@@ -205,10 +205,10 @@ def _attention(
 def topk(x: Strided, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> list[Strided]:
     """The ``k`` largest of each row, in order, and their indices."""
     if dim % len(x.shape) != len(x.shape) - 1:
-        raise UsageError(f"aten.topk along axis {dim} has no kernel here; along the last one it has")
+        raise refused(f"aten.topk along axis {dim} has no kernel here; along the last one it has")
     *outer, n = x.shape
     if len(outer) > 1 and any(a != b for a, b in zip(x.strides[:-1], row_major(x.shape)[:-1], strict=True)):
-        raise UsageError("aten.topk of a tensor with gaps between its rows has no kernel here")
+        raise refused("aten.topk of a tensor with gaps between its rows has no kernel here")
     rows, block = math.prod(outer), max(2, next_power_of_2(n))
     values, indices = like(x, (*outer, k)), like(x, (*outer, k), "i64")
     together = max(1, 1024 // block)

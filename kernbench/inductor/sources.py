@@ -7,7 +7,11 @@ import re
 import sys
 from types import FrameType
 
-from kernbench.support.user_code import is_ours
+from greenlet import getcurrent
+
+from kernbench.errors import UsageError
+from kernbench.language.thread import KernelGreenlet
+from kernbench.support.user_code import is_ours, line_of
 
 _NODES = re.compile(
     r"\s*# (?:Topologically Sorted |Unsorted )?Source Nodes: \[(.*?)\](?:, Original ATen: \[(.*?)\])?"
@@ -16,6 +20,12 @@ _LINE = re.compile(r"\s*# (?:\s*)File: (.+?):(\d+) in ")
 _ABOVE = 12
 """Lines above a call that are searched for what Inductor says of it, at the most."""
 _CALL = re.compile(r"\.run\(|\bextern_kernels\.|\btorch\.ops\.|^\s*def ")
+
+
+def refused(message: str) -> UsageError:
+    """An error of the call that is going on, with its line in the file; kernels say theirs themselves."""
+    line = "" if isinstance(getcurrent(), KernelGreenlet) else line_of(sys._getframe(1))
+    return UsageError(f"{message} ({line})" if line else message)
 
 
 def calling() -> tuple[str, str]:
