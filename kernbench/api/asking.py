@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from kernbench.analysis.windows.estimate_bounds import said
 from kernbench.api.names import QUERIES_VARIABLE, Folders, question_folders
 from kernbench.api.stores import Store, borrowed, run_id
 from kernbench.errors import KernBenchError, UsageError
@@ -135,7 +137,24 @@ def ask(
     with borrowed(store) as opened:
         target, bound = _fit(opened, question, run, given, bound)
         _work_out(opened, question, target, bound)
-        return ask_question(opened, question, target, explain=explain, **bound)
+        found = ask_question(opened, question, target, explain=explain, **bound)
+        more = [] if explain else _of_simulated(opened, question, target, bound)
+        return replace(found, notes=[*found.notes, *more])
+
+
+_SIMULATED = frozenset({"HOP", "SERVED", "WAITED_FOR", "WAITED_AT", "Wait"})
+"""What a run has of its simulated part alone, where it accounts for more."""
+
+
+def _of_simulated(
+    store: GraphStore, question: Question, target: str | None, bound: Mapping[str, Any]
+) -> list[str]:
+    """What was simulated of the run, where an answer sums up that alone and the run accounts for more."""
+    from kernbench.support.pgraph import looked_at
+
+    if target is None or _SIMULATED.isdisjoint(looked_at(question.text("", bound))):
+        return []
+    return said(store.load(target).info)[:1]
 
 
 def print_question(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
 from kernbench_graph.stores.embedded import run_graphs
@@ -14,6 +15,24 @@ from kernbench.api.recording import Recording
 from kernbench.api.stores import open_store
 
 HOPS = "MATCH (:Run {id: $run})-[:SENT]->(:Transaction)-[h:HOP]->(:Use) RETURN count(h) AS n"
+
+
+@pytest.mark.slow
+def test_answers_about_the_simulated_part_alone_say_so(tmp_path: Path) -> None:
+    given = {"layers": 5, "resident": True, "kv": 64}
+    run = kb.run("llama-decoder", store=tmp_path, topology="minimal", params=given)
+    assert run.accounted
+    asked: dict[str, dict[str, Any]] = {
+        "contention/waits-by-resource": {},
+        "kernel/pe-time": {},
+        "bottleneck/busiest-links": {"from_ns": 10.0},
+    }
+    for question, window in asked.items():
+        assert kb.ask(question, run.id, tmp_path, **window).notes == run.accounted[:1], question
+    for question in ("bottleneck/busiest-links", "critical-path/by-cause"):
+        assert kb.ask(question, run.id, tmp_path).notes == []
+    whole = kb.run("llama-decoder", store=tmp_path, topology="minimal", params=given | {"resident": False})
+    assert kb.ask("contention/waits-by-resource", whole.id, tmp_path).notes == []
 
 
 def test_a_trace_that_grows_large_is_announced_once(monkeypatch: pytest.MonkeyPatch) -> None:

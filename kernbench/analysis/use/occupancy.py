@@ -11,6 +11,7 @@ Every timeline, table and question takes its occupancy from here.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -92,6 +93,7 @@ class Occupation:
         return found
 
 
+@cache
 def has_times(kind: str) -> bool:
     """Whether the trace has the times of what is at a component or link of this kind."""
     found = COMPONENT_KINDS.get(kind)

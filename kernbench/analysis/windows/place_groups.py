@@ -64,11 +64,11 @@ def _rows(table: pa.Table, name: str, rows: Ints) -> pa.Table:
     """Some rows of a table; of hops no columns that nothing here reads, and of texts each once."""
     if name == "Hop":
         table = table.drop_columns([one for one in ("seq", "service_ns") if one in table.column_names])
-    at = table.column_names.index(_BY_PLACE[name])
-    if name != "Use":
-        column = table.column(at).combine_chunks().dictionary_encode()
-        table = table.set_column(at, table.column_names[at], column)
-    return table.take(pa.array(rows))
+    found = table.take(pa.array(rows))
+    if name == "Use":
+        return found
+    at = found.column_names.index(_BY_PLACE[name])
+    return found.set_column(at, _BY_PLACE[name], found.column(at).combine_chunks().dictionary_encode())
 
 
 def _coded(column: pa.ChunkedArray, index: Mapping[str, int]) -> Ints:
