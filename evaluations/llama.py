@@ -11,11 +11,13 @@ from kernbench.api.sweeps.evaluator import Evaluator, PointRun
 from kernbench.errors import UsageError
 from kernbench.hardware.kinds.links import BLUE, FAINT, GREEN, ORANGE, PURPLE, SKY, VERMILION
 from kernbench.hardware.topology.described import content_of
-from kernbench.workloads.benches.llama_decoder import sizes_of
+from kernbench.workloads.benches.llama_decoder import named, sizes_of
 from kernbench.workloads.benches.params import Param
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from kernbench.workloads.models.config import Model
 
 PARTS = {"qkv": BLUE, "attention": ORANGE, "o": SKY, "all-reduce": PURPLE, "gate, up": GREEN,
          "down": VERMILION, "norm, add": FAINT}  # fmt: skip
@@ -35,7 +37,8 @@ Rows = list[dict[str, Any]]
             "models",
             str,
             "llama-8b",
-            f"with commas between them, as are the next ones; whole: {WHOLE['models']}",
+            "names or files config.json, with commas between them, as are the next ones; whole: "
+            f"{WHOLE['models']}",
         ),
         Param(
             "packages",
@@ -56,7 +59,9 @@ Rows = list[dict[str, Any]]
 def run(evaluator: Evaluator) -> None:
     """A layer for each model, number of packages and size."""
     p = {**evaluator.params, **(WHOLE if evaluator.params["whole"] else {})}
-    models = [name for name in str(p["models"]).split(",") if sizes_of(name)]
+    models = [named(one) for one in str(p["models"]).split(",")]
+    for which in models:
+        sizes_of(**which)  # refuses what there is not, before anything runs
     sizes = [
         {"phase": "decode", "batch": b, "kv": k} for b in _numbers(p, "batch") for k in _numbers(p, "kv")
     ]
@@ -65,7 +70,7 @@ def run(evaluator: Evaluator) -> None:
     shares: Rows = []
     for packages in _numbers(p, "packages"):
         points = [
-            {"model": m, "resident": True, "capacity": "model", **size} for m in models for size in sizes
+            {**which, "resident": True, "capacity": "model", **size} for which in models for size in sizes
         ]
         topo = {"system.flit_bytes": p["flit_bytes"], **_of_so_many(evaluator, packages)}
         device = "sip:0" if packages == 1 else "all"
@@ -73,11 +78,11 @@ def run(evaluator: Evaluator) -> None:
         for point, one in zip(points, found, strict=True):
             if one is None:
                 continue
-            named = {k: point.get(k, "") for k in ("model", "phase", "batch", "kv", "tokens")}
-            named = {"model": named.pop("model"), "packages": packages, **named}
+            size = {k: point.get(k, "") for k in ("phase", "batch", "kv", "tokens")}
+            row = {"model": _model(point).name, "packages": packages, **size}
             parts = _parts(one)
-            rows.append({**named, **_measure(one, point), "run_id": one.id})
-            shares.append({**named, **{part: parts.get(part, 0.0) / _layer_ns(one) for part in PARTS}})
+            rows.append({**row, **_measure(one, point), "run_id": one.id})
+            shares.append({**row, **{part: parts.get(part, 0.0) / _layer_ns(one) for part in PARTS}})
     evaluator.table("llama", rows)
     evaluator.table("parts", shares)
     if rows:
@@ -144,8 +149,12 @@ def _parts(run: PointRun) -> dict[str, float]:
     return parts
 
 
+def _model(point: dict[str, Any]) -> Model:
+    return sizes_of(point.get("model", ""), point.get("config", ""))
+
+
 def _measure(run: PointRun, point: dict[str, Any]) -> dict[str, Any]:
-    model, mine = sizes_of(point["model"]), _first(run)
+    model, mine = _model(point), _first(run)
     tokens = point.get("tokens") or point["batch"]
     roof = [row for row in run.roofline("launch") if row["launch"] in mine]
     layer_ns, light_ns = _layer_ns(run), sum(row["light_ns"] for row in roof)

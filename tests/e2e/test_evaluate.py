@@ -18,6 +18,7 @@ import kernbench as kb
 from kernbench.api.sweeps import evaluation_gate as api_gate
 from kernbench.workloads.models.config import MODELS, Model
 from kernbench.workloads.probes.scenarios import scenarios
+from tests.e2e.test_model_steps import SMALL
 from tests.shipped_evaluations import GQA, evaluation_module
 
 Cli = Callable[..., Any]
@@ -433,3 +434,13 @@ def test_gqa_values_depend_on_the_mask_and_on_every_head(workdir: Path) -> None:
     ):
         with pytest.raises(kb.KernBenchError, match=message):
             kb.run(bench, "m.yaml", params=params, store="memory:")
+
+
+def test_llama_takes_a_config_beside_names(workdir: Path) -> None:
+    (workdir / "six").mkdir()
+    (workdir / "six" / "config.json").write_text(json.dumps(SMALL))
+    params = {"models": "small,six", "batch": "1", "kv": "32", "tokens": "8"}
+    found = kb.evaluate("llama", "o", params=params, topology="minimal", store="memory:")
+    assert [row["model"] for row in found.tables["llama"]] == ["small"] * 2 + ["six"] * 2
+    one, six = (row for row in found.tables["llama"] if row["phase"] == "decode")
+    assert six["step_ms"] == pytest.approx(6 * one["step_ms"])

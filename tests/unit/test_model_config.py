@@ -167,3 +167,20 @@ def test_a_file_that_is_none(tmp_path):
 def test_an_unknown_name_is_refused_with_those_that_are_known():
     with pytest.raises(UsageError, match=r"'llama-8'; did you mean 'llama-8b'\?.*config=FILE"):
         model_of("llama-8")
+
+
+@pytest.mark.parametrize(
+    ("file", "said", "name"),
+    [
+        ("config.json", None, "some-model"),
+        ("config.json", "meta-llama/Llama-2-7b-hf", "Llama-2-7b-hf"),
+        ("tiny.json", None, "tiny"),
+    ],
+)
+def test_a_model_is_called_as_its_file_says_else_as_the_folder_of_config_json(tmp_path, file, said, name):
+    folder = tmp_path / "some-model"
+    folder.mkdir()
+    (folder / file).write_text(json.dumps({**LLAMA, **({"_name_or_path": said} if said else {})}))
+    assert model_of(config=str(folder / file)).name == name
+    if file == "config.json":
+        assert model_of(config=str(folder)).name == name

@@ -159,8 +159,10 @@ def _read(path: Path) -> Model:
     elif c.num_local_experts or c.num_experts_per_tok:
         raise wrong("num_local_experts", f"model_type {kind} has no experts; they are simulated of mixtral")
     windows = {"qwen2": None, "mistral": content.get("sliding_window", 4096)}
+    said = str(content.get("_name_or_path") or "").rstrip("/").rpartition("/")[2]
+    folder = path.absolute().parent.name if path.name == "config.json" else path.stem
     return Model(
-        path.parent.name or path.stem,
+        said or folder,
         c.hidden_size,
         c.intermediate_size * chosen,
         heads,
