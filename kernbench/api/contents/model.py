@@ -21,13 +21,14 @@ _SAID = tuple(
     )
 )
 _MEMORY = ("weights", "cache", "activations", "free")
+JUDGED = "published steps of A100s alone ('kernbench validate models'); other machines are assumptions"
 NOTE = (
     "In decode one new token of each sequence; in prefill a prompt of one sequence that waits for nothing, "
     "which is the time to the first token. Embedding, the product with the vocabulary and sampling are left "
     "out. of_roof: the least time by three numbers of a package, its arithmetic, memory and links, over the "
     "simulated one; bound_by: what most of that is spent on. critical_path: the cause of most of a layer's "
     "time. layers: simulated of all; estimated: the share of the time that the others have; off_by_at_most: "
-    "against a run of all (--exact). 'kernbench validate models' has the published rows that judge."
+    "against a run of all (--exact)."
 )
 
 
@@ -53,10 +54,10 @@ def content(found: ModelAnswer) -> Content:
     grids = [_whole(grid) for grid in grids]
     wrong = [f"{_named(row)}: {row['problem']}" for row in found.refused]
     packages = ", ".join(dict.fromkeys(f"{row['machine']} ({row['packages']})" for row in found.steps))
+    facts = [("model", found.model), ("packages", packages), ("judged by", JUDGED)]
     notes = dict.fromkeys(note for row in found.steps for note in row["notes"])
     return Content(grids, "no step", title=f"{found.model} on {' and '.join(found.machines)}",
-                   facts=[("model", found.model), ("packages", packages)], said=[*notes], wrong=wrong,
-                   note=NOTE)  # fmt: skip
+                   facts=facts, said=[*notes], wrong=wrong, note=NOTE)  # fmt: skip
 
 
 def _whole(grid: Grid) -> Grid:

@@ -203,7 +203,9 @@ class _Progress:
 
     def of_step(self, size: Sequence[object]) -> WorkProgress:
         """The progress of a step's run."""
-        return WorkProgress(partial(self._show, " ".join(map(str, size))))
+        phase, batch, length = size
+        of = f"prefill of {length}" if phase == "prefill" else f"decode of {batch} x {length}"
+        return WorkProgress(partial(self._show, of))
 
     def _show(self, size: str, _ns: float, _events: int, work: Work) -> None:
         if self.tell is None:

@@ -20,11 +20,13 @@ def model_figure(rows: Sequence[Mapping[str, Any]]) -> Figure:
         lines.setdefault((row["machine"], row["context"]), []).append(row)
     for number, ((machine, context), line) in enumerate(lines.items()):
         line.sort(key=lambda row: row["batch"])
-        colour, batches = COLOURS[number % len(COLOURS)], [row["batch"] for row in line]
+        colour, at = COLOURS[number % len(COLOURS)], [row["batch"] for row in line]
         simulated = [row["tokens_per_s"] for row in line]
-        axes.plot(batches, simulated, "o-", color=colour, label=f"{machine}, {context} keys")
-        axes.plot(batches, [row["batch"] * 1e9 / row["roof_ns"] for row in line], "--", color=colour)
+        axes.plot(at, simulated, "o-", color=colour, label=f"{machine}, {context} keys")
+        axes.plot(at, [row["batch"] * 1e9 / row["roof_ns"] for row in line], "--", color=colour)
     axes.set_xscale("log", base=2)
+    batches = sorted({row["batch"] for row in rows})
+    axes.set_xticks(batches, [str(batch) for batch in batches])
     axes.set_yscale("log")
     axes.set_xlabel("sequences; dashed: the roof")
     axes.set_ylabel("tokens a second, all sequences")
