@@ -76,7 +76,7 @@ def test_page_about_neo4j_runs_on_a_server(
     workdir: Path, neo4j_url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("KERNBENCH_STORE", neo4j_url)
-    assert run_page(ROOT / "docs" / "how-to" / "share-runs-with-neo4j.md", workdir) == 3
+    assert run_page(ROOT / "docs" / "how-to" / "share-runs-with-neo4j.md", workdir) == 4
 
 
 def test_links_lead_somewhere() -> None:
