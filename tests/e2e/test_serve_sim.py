@@ -10,7 +10,7 @@ import pytest
 import kernbench as kb
 from kernbench.api.models.step_time import step
 from kernbench.api.serving.rates import read_rates
-from kernbench.errors import UsageError
+from kernbench.errors import ConfigError, UsageError
 from kernbench.workloads.serving.policies.registry import shipped
 
 SHORT = ("serve-sim", "small", "--topology", "minimal", "--prompt", "64", "--output", "3", "--requests", "40")
@@ -95,6 +95,19 @@ def test_every_policy_serves_all(policy, workdir):
                          requests=100, policy=policy, cache_tokens=128, batch=4)  # fmt: skip
     assert found.point.totals["requests"] == 100
     assert found.point.totals["cache_peak"] <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("rank", "told"),
+    [("1 / 0", r"raised ZeroDivisionError: division by zero \(mine.py:4\)"), ("float('nan')", "as nan")],
+)
+def test_a_policy_that_fails_is_named_with_its_line(rank, told, workdir):
+    (workdir / "mine.py").write_text(
+        "from kernbench.workloads.serving.policy import Policy\nclass Mine(Policy):\n"
+        f"    def rank(self, request):\n        return {rank}\n"
+    )
+    with pytest.raises(ConfigError, match=told):
+        kb.serve_sim("small", "minimal", prompt=8, output=1, requests=1, policy="mine.py:Mine")
 
 
 def test_replicas_serve_more(cli):

@@ -11,8 +11,9 @@ from kernbench.api.serving.result import Serving, ServingPoint
 from kernbench.api.stores import Store
 from kernbench.api.topologies import Topology, kept_machine
 from kernbench.draw.progress import PieceProgress, Standing
-from kernbench.errors import UsageError
+from kernbench.errors import ConfigError, KernBenchError, UsageError
 from kernbench.support.bounds import check_number
+from kernbench.support.user_code import raised, raised_at
 from kernbench.workloads.serving.lengths import Lengths
 from kernbench.workloads.serving.limits import Limits
 from kernbench.workloads.serving.load import Load, poisson
@@ -107,7 +108,13 @@ def serve_sim(
         _refuse_all(load, limits)
         if progress is not None:
             progress(Standing(0, 0, f"serving {load.rate:.4g} requests/s"))
-        return ServingPoint.of(serve_on(replicas, load, steps.table, limits, chosen), target, rate)
+        try:
+            served = serve_on(replicas, load, steps.table, limits, chosen)
+        except Exception as error:
+            if isinstance(error, KernBenchError) or not (line := raised_at(error, only_users=True)):
+                raise
+            raise ConfigError(f"policy '{policy}' {raised(error)} ({line})") from error
+        return ServingPoint.of(served, target, rate)
 
     points = [point(one) for one in rates]
     knee = _knee(points, point) if target.given and len(points) > 1 else None

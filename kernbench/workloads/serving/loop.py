@@ -96,7 +96,10 @@ class _Service:
         return None
 
     def _queue(self, request: Request) -> None:
-        request.place = (float(self.policy.rank(request)), request.number)
+        rank = float(self.policy.rank(request))
+        if rank != rank:
+            raise ConfigError(f"policy {type(self.policy).__name__} ranks request {request.number} as nan")
+        request.place = (rank, request.number)
         request.queued = tuple(self.waited)
         heappush(self.waiting, (request.place, request))
 
