@@ -103,11 +103,12 @@ def serve_sim(
         raise UsageError(f"the cache has room for {tokens} tokens, less than a block of {block_tokens}")
     limits = Limits(tokens // block_tokens, block_tokens, batch, step_tokens)
 
-    def point(rate: float | None) -> ServingPoint:
+    def point(rate: float | None, before: int = len(rates)) -> ServingPoint:
         load = load_at(rate)
         _refuse_all(load, limits)
         if progress is not None:
-            progress(Standing(0, 0, f"serving {load.rate:.4g} requests/s"))
+            text = f"{before} of {len(rates)} rates served, the next {load.rate:.4g}/s"
+            progress(Standing(before, len(rates), text))
         try:
             served = serve_on(replicas, load, steps.table, limits, chosen)
         except Exception as error:
@@ -116,7 +117,7 @@ def serve_sim(
             raise ConfigError(f"policy '{policy}' {raised(error)} ({line})") from error
         return ServingPoint.of(served, target, rate)
 
-    points = [point(one) for one in rates]
+    points = [point(one, before) for before, one in enumerate(rates)]
     knee = _knee(points, point) if target.given and len(points) > 1 else None
     notes = [*NOTES, *_refused(points[0].served)]
     return Serving(
@@ -157,7 +158,7 @@ class _Steps:
         if self.progress is not None:
             of = f"decode of {batch} x {tokens} keys" if phase == "decode" else f"prefill of {tokens} tokens"
             done = len(self.table.decode) + len(self.table.prefill)
-            self.progress(Standing(done, 0, f"{done} steps known, simulating a {of}"))
+            self.progress(Standing(done, 0, f"{done} of {done + 1} steps simulated so far, the next a {of}"))
         found = step(
             self.model, self.topology, phase, batch, tokens, topo=self.topo, capacity="ignore", **self.how
         )

@@ -30,8 +30,10 @@ def _time(_ctx: click.Context, _param: click.Parameter, text: str | None) -> flo
     cls=Command,
     examples=[
         "kernbench serve-sim small --topology minimal --rate 2000/s --prompt 100 --output 20",
-        "kernbench serve-sim small --topology minimal --rate 1000/s:16000/s --ttft 5ms --tpot 1ms",
-        "kernbench serve-sim small --topology minimal --rate 4000/s --prompt 'uniform(50,200)' --replicas 2",
+        "kernbench serve-sim small --topology minimal --rate 1000/s:16000/s --prompt 100 --output 20 "
+        "--ttft 1ms --tpot 0.1ms",
+        "kernbench serve-sim small --topology minimal --rate 4000/s --prompt 'uniform(50,200)' --output 20 "
+        "--replicas 2",
     ],
 )
 @click.argument("model")
