@@ -78,19 +78,19 @@ def check_order(sem: object, scope: object) -> None:
             raise BadArgumentError(argument, f"{shown(word)} is not one of {', '.join(map(repr, known))}")
 
 
-BITS = {"atomic_and": np.bitwise_and, "atomic_or": np.bitwise_or, "atomic_xor": np.bitwise_xor}
-"""Those of integers alone."""
-_CHANGES: dict[str, Any] = {
-    **{
-        "atomic_add": np.add,
-        "atomic_max": np.fmax,
-        "atomic_min": np.fmin,
-        "atomic_xchg": None,
-        "atomic_cas": None,
-    },
-    **BITS,
+ATOMICS: dict[str, tuple[Any, str]] = {
+    "atomic_add": (np.add, "Add to what memory holds."),
+    "atomic_max": (np.fmax, "Memory keeps the larger."),
+    "atomic_min": (np.fmin, "Memory keeps the smaller."),
+    "atomic_and": (np.bitwise_and, "Memory keeps ``&`` of both."),
+    "atomic_or": (np.bitwise_or, "Memory keeps ``|`` of both."),
+    "atomic_xor": (np.bitwise_xor, "Memory keeps ``^`` of both."),
+    "atomic_xchg": (None, "Memory keeps the new value."),
+    "atomic_cas": (None, "Memory keeps ``val`` where it held ``cmp``."),
 }
-"""What each does with old and new values; None: the new one stays."""
+"""What each does with old and new values (None: the new one stays), and in words."""
+BITS = ("atomic_and", "atomic_or", "atomic_xor")
+"""Those of integers alone."""
 
 
 def _change(op: Op, inputs: Sequence[Array]) -> Array:
@@ -98,7 +98,7 @@ def _change(op: Op, inputs: Sequence[Array]) -> Array:
 
     With ``places`` in the parameters, ``chosen`` elements of the block go there, several to one in turn.
     """
-    before, change = inputs[1], _CHANGES[op.name]
+    before, change = inputs[1], ATOMICS[op.name][0]
     target = dtypes.dtype(op.inputs[1].dtype)
     block = np.broadcast_to(inputs[0], op.inputs[0].shape)
     wide = widen if target.is_float else _as_i64
@@ -124,7 +124,7 @@ def _change(op: Op, inputs: Sequence[Array]) -> Array:
     return after
 
 
-for _name in _CHANGES:
+for _name in ATOMICS:
     means("memory", _name)(_change)
 
 

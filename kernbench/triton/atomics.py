@@ -11,35 +11,16 @@ from kernbench.engine.program.commands import Store
 from kernbench.engine.program.operations import Operand
 from kernbench.language import arguments
 from kernbench.language.arguments import BadArgumentError
-from kernbench.language.atomics import BITS, RELEASES, check_order
-from kernbench.language.issue import tl_call
+from kernbench.language.atomics import ATOMICS, BITS, RELEASES, check_order
+from kernbench.language.issue import made_call, tl_call
 from kernbench.support import dtypes
 from kernbench.triton.access import moved
 from kernbench.triton.memory import TritonMemory
 from kernbench.triton.values import INTEGERS
 
 
-def _call(name: str, meaning: str) -> Callable[..., Any]:
-    def call(
-        self: AtomicCalls, pointer: Any, val: Any, mask: Any = None, sem: str = "acq_rel", scope: str = "gpu"
-    ) -> Any:
-        return self._atomic(name, pointer, (val,), mask, sem, scope)
-
-    call.__name__, call.__qualname__ = name, f"AtomicCalls.{name}"
-    call.__doc__ = f"{meaning} Elements named twice change twice; returns what memory held before."
-    return tl_call(call)
-
-
-class AtomicCalls(TritonMemory):
-    """atomic_add, atomic_max, atomic_min, atomic_and, atomic_or, atomic_xor, atomic_xchg, atomic_cas."""
-
-    atomic_add = _call("atomic_add", "Add to what memory holds.")
-    atomic_max = _call("atomic_max", "Memory keeps the larger.")
-    atomic_min = _call("atomic_min", "Memory keeps the smaller.")
-    atomic_and = _call("atomic_and", "Memory keeps ``&`` of both.")
-    atomic_or = _call("atomic_or", "Memory keeps ``|`` of both.")
-    atomic_xor = _call("atomic_xor", "Memory keeps ``^`` of both.")
-    atomic_xchg = _call("atomic_xchg", "Memory keeps the new value.")
+class AnsweredAtomics(TritonMemory):
+    """atomic_cas, and the others of the table."""
 
     @tl_call
     def atomic_cas(self, pointer: Any, cmp: Any, val: Any, sem: str = "acq_rel", scope: str = "gpu") -> Any:
@@ -84,3 +65,24 @@ class AtomicCalls(TritonMemory):
         if sem in ("acq_rel", "acquire") and self._races is not None and self._thread is not None:
             self._races.seen_by(self._thread, target)
         return self._scalar(handle)
+
+
+def _call(name: str, meaning: str) -> Callable[..., Any]:
+    def call(
+        self: AnsweredAtomics,
+        pointer: Any,
+        val: Any,
+        mask: Any = None,
+        sem: str = "acq_rel",
+        scope: str = "gpu",
+    ) -> Any:
+        return self._atomic(name, pointer, (val,), mask, sem, scope)
+
+    return made_call(
+        call, name, f"{meaning} Elements named twice change twice; returns what memory held before."
+    )
+
+
+for _name, (_, _meaning) in ATOMICS.items():
+    if _name not in vars(AnsweredAtomics):
+        setattr(AnsweredAtomics, _name, _call(_name, _meaning))

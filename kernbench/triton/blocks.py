@@ -16,7 +16,7 @@ from kernbench.language.issue import made_call, tl_call
 from kernbench.operations import OPERATIONS, Operation
 from kernbench.support import dtypes
 from kernbench.support.dtypes import DTYPES
-from kernbench.triton.atomics import AtomicCalls
+from kernbench.triton.atomics import AnsweredAtomics
 from kernbench.triton.pointers import Ptr
 from kernbench.triton.values import INTEGERS, Float, Int, KnownBlock, PointerTo, combined, data_of, dtype
 from kernbench.values.semantics import means
@@ -33,7 +33,7 @@ def _larger(row: Operation) -> Any:
     return made_call(call, row.name, row.meaning)
 
 
-class BlockCalls(AtomicCalls):
+class BlockCalls(AnsweredAtomics):
     """arange, zeros, full, cast, views, where, maximum and minimum."""
 
     @tl_call

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from kernbench.language.atomics import ATOMICS
 from kernbench.operations import OPERATIONS
 from kernbench.support.hints import did_you_mean
 
@@ -11,8 +12,7 @@ _ROWS = OPERATIONS.values()
 MATH = tuple(name for row in _ROWS if row.math for name in row.triton)
 """Also in ``tl.math``."""
 CALLS = (
-    *(name for row in _ROWS for name in row.triton), "advance", "arange", "associative_scan", "atomic_add",
-    "atomic_and", "atomic_cas", "atomic_max", "atomic_min", "atomic_or", "atomic_xchg", "atomic_xor",
+    *(name for row in _ROWS for name in row.triton), "advance", "arange", "associative_scan", *ATOMICS,
     "broadcast", "broadcast_to", "cast", "cat", "clamp", "device_assert",
     "device_print", "dot", "dot_scaled", "expand_dims", "flip", "full", "gather", "histogram", "interleave",
     "join", "load", "load_tensor_descriptor", "make_block_ptr", "make_tensor_descriptor", "map_elementwise",
@@ -23,8 +23,7 @@ CALLS = (
 LIBDEVICE = (*MATH, *(name for row in _ROWS for name in row.libdevice))
 METHODS = frozenset(
     (*(name for row in _ROWS if row.arity == 1 for name in row.triton),
-     "associative_scan", "atomic_add", "atomic_and", "atomic_cas", "atomic_max", "atomic_min", "atomic_or",
-     "atomic_xchg", "atomic_xor", "broadcast_to", "cast", "expand_dims", "flip", "gather", "histogram",
+     *ATOMICS, "associative_scan", "broadcast_to", "cast", "expand_dims", "flip", "gather", "histogram",
      "logical_and", "logical_or", "permute", "ravel", "reduce", "reshape", "sort", "split", "store", "trans",
      "view", "xor_sum")
 )  # fmt: skip
