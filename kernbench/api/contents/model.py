@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kernbench.draw.content import SHARE, Column, Content, Grid
 from kernbench.workloads.models.capacity import size
-
-if TYPE_CHECKING:
-    from kernbench.api.models.model import ModelAnswer
 
 _CHANGE = Column("change", SHARE, signed=True)
 _SHARES = ("of_roof", "estimated", "off_by_at_most")
@@ -32,11 +29,11 @@ NOTE = (
 )
 
 
-def content(found: ModelAnswer) -> Content:
-    """What :func:`kernbench.api.models.model.model` has found."""
-    machine = (Column("machine"),) if len(found.machines) > 1 else ()
+def content(found: Mapping[str, Any]) -> Content:
+    """What :func:`kernbench.model` has found, as a mapping."""
+    machine = (Column("machine"),) if len(found["machines"]) > 1 else ()
     change = (_CHANGE,) if machine else ()
-    steps = [_step(row) for row in found.steps]
+    steps = [_step(row) for row in found["steps"]]
     of = [*machine, Column("batch"), Column("context")]
     twice = tuple(Column(name, SHARE, signed=True) for name in ("memory", "links", "compute"))
     times = (Column("token_ms"), Column("tokens_s"), Column("tokens_s_user"))
@@ -48,15 +45,15 @@ def content(found: ModelAnswer) -> Content:
         Grid("prefill", "First token", [*machine, Column("prompt"), *first, *change, *_SAID],
              [s for s in steps if s["phase"] == "prefill"]),
         Grid("twice", "With one part twice as fast, simulated again",
-             [*machine, Column("phase"), *of[-2:], Column("ms"), *twice], list(map(_twice, found.twice))),
+             [*machine, Column("phase"), *of[-2:], Column("ms"), *twice], list(map(_twice, found["twice"]))),
         Grid("memory", "Memory of a package", [*machine, Column("phase"), *of[-2:], *sizes], steps),
     ]  # fmt: skip
     grids = [_whole(grid) for grid in grids]
-    wrong = [f"{_named(row)}: {row['problem']}" for row in found.refused]
-    packages = ", ".join(dict.fromkeys(f"{row['machine']} ({row['packages']})" for row in found.steps))
-    facts = [("model", found.model), ("packages", packages), ("judged by", JUDGED)]
-    notes = dict.fromkeys(note for row in found.steps for note in row["notes"])
-    return Content(grids, "no step", title=f"{found.model} on {' and '.join(found.machines)}",
+    wrong = [f"{_named(row)}: {row['problem']}" for row in found["refused"]]
+    packages = ", ".join(dict.fromkeys(f"{row['machine']} ({row['packages']})" for row in found["steps"]))
+    facts = [("model", found["model"]), ("packages", packages), ("judged by", JUDGED)]
+    notes = dict.fromkeys(note for row in found["steps"] for note in row["notes"])
+    return Content(grids, "no step", title=f"{found['model']} on {' and '.join(found['machines'])}",
                    facts=facts, said=[*notes], wrong=wrong, note=NOTE)  # fmt: skip
 
 

@@ -65,7 +65,7 @@ class ModelAnswer:
         """Its tables, as every surface draws them."""
         from kernbench.api.contents.model import content
 
-        return content(self)
+        return content(self.as_dict())
 
     def _repr_html_(self) -> str:
         return self.content.html()
