@@ -20,7 +20,7 @@ _FUNCTIONS = {
     "what-if": "what_if:content",
     **{
         key: f"{key}:content"
-        for key in ("advice", "advising", "comparison", "diagnosis", "serving", "sweep", "tuning")
+        for key in ("advice", "advising", "comparison", "diagnosis", "model", "serving", "sweep", "tuning")
     },
 }
 """The function that shows it, in a module of :mod:`kernbench.api.contents`."""

@@ -12,6 +12,7 @@ from kernbench.analysis.routes.routing import kept_topology
 from kernbench.analysis.use.roofline import BETWEEN, WITHIN_PE
 from kernbench.api.models import step_time
 from kernbench.api.models.step_time import Phase, StepResult
+from kernbench.api.shown import SHOWN
 from kernbench.api.stores import Store, borrowed
 from kernbench.api.topologies import Topology, kept_machine
 from kernbench.api.what_if_runs import spec_with
@@ -63,9 +64,7 @@ class ModelAnswer:
     @property
     def content(self) -> Content:
         """Its tables, as every surface draws them."""
-        from kernbench.api.contents.model import content
-
-        return content(self.as_dict())
+        return SHOWN["model"](self.as_dict())
 
     def _repr_html_(self) -> str:
         return self.content.html()
