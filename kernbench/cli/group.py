@@ -56,8 +56,8 @@ class Command(_WithExamples):
             wanted = error.option_name.removeprefix("--")
             for option in self.params:
                 if isinstance(option.type, click.Choice) and wanted in option.type.choices:
-                    meant = [f"{option.opts[0]} {wanted}"]
-                    raise click.NoSuchOption(error.option_name, possibilities=meant, ctx=ctx) from None
+                    meant = f"no option '{error.option_name}'; did you mean '{option.opts[0]} {wanted}'?"
+                    raise click.UsageError(meant, ctx) from None
             raise
 
 
