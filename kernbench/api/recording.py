@@ -44,9 +44,9 @@ LARGE_TRACE = 5_000_000
 """Hops from which on a trace is large."""
 _LARGE = (
     f"the trace has over {LARGE_TRACE // 1_000_000} million hops and is growing; questions about use, waits "
-    "and critical paths stay fast, but a text that names HOP takes 2 GB for each million. To record less: "
-    "fewer layers or steps, repeated work that is counted (resident=true of llama-decoder), an earlier end "
-    "(--max-ns with --keep-partial), or times alone (--no-trace)"
+    "and critical paths read none of them, but a text that names HOP takes 2 GB for each million. "
+    "To record less: fewer layers or steps, repeated work that is counted (resident=true of llama-decoder), "
+    "an earlier end (--max-ns with --keep-partial), or times alone (--no-trace)"
 )
 
 SomeRun = TypeVar("SomeRun", bound=Run)

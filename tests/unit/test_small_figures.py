@@ -35,6 +35,7 @@ from kernbench.engine.program.tile_plans import Matrix, PlannedEpilogue
 from kernbench.errors import UsageError
 from kernbench.language.promotion import math_result
 from kernbench.operations import OPERATIONS
+from kernbench.support.dtypes import dtype
 from kernbench.tui.models.entity_pages import transaction_page
 from tests.unit.test_source_shown import BENCH
 
@@ -227,7 +228,7 @@ def test_functions_of_floats_alone_make_floats_of_integers() -> None:
 
 
 def test_scales_of_a_group_are_loaded_once_for_its_rows_of_k() -> None:
-    scales = PlannedEpilogue("dequant", "k_tile", Matrix(4, 8, 4, 1000), 32)
+    scales = PlannedEpilogue("dequant", "k_tile", Matrix(4, 8, dtype("f32"), 1000), 32)
     loaded = [scales.transfer(0, 0, 16, 8, k) for k in (0, 32, 96)]
     assert [one.runs[0][0] for one in loaded if one is not None] == [1000, 1032, 1096]
 
