@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 
@@ -19,6 +20,20 @@ class Scalar(int):
     """An integer whose sums, products and so on are such integers, and whose comparisons are truth values."""
 
     __hash__ = int.__hash__
+
+
+class Scalars(Sequence[Scalar]):
+    """The numbers of a ``range``, made as they are asked for."""
+
+    def __init__(self, numbers: range) -> None:
+        self._numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __getitem__(self, place: Any) -> Any:
+        found = self._numbers[place]
+        return Scalars(found) if isinstance(found, range) else Scalar(found)
 
 
 _PLAIN = (int, bool, Scalar, Truth)

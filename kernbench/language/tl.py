@@ -24,7 +24,7 @@ from kernbench.language.loops import LoopCalls
 from kernbench.language.math_calls import MathCalls
 from kernbench.language.pointer import Pointer
 from kernbench.language.products import ProductCalls
-from kernbench.language.scalars import Scalar
+from kernbench.language.scalars import Scalar, Scalars
 from kernbench.language.triton_names import unknown
 from kernbench.language.views import ViewCalls
 from kernbench.support.hints import shown
@@ -79,7 +79,7 @@ class Language(AtomicCalls, CompositeCalls, ProductCalls, MathCalls, ViewCalls, 
     @tl_call
     def static_range(self, start: int, stop: int | None = None, step: int = 1) -> Sequence[int]:
         """Python's ``range``; a kernel is plain Python, so every loop is unrolled as it runs."""
-        return [Scalar(n) for n in self._numbers(start, stop, step)]
+        return Scalars(self._numbers(start, stop, step))
 
     def _index(self, number: int) -> int:
         return Scalar(number)

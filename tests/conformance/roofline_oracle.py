@@ -20,13 +20,14 @@ def roofline(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]
     by_number = {op["number"]: op for op in ops}
     every = {op["number"]: op for op in run.tables["Op"].to_pylist()}
     op_of = {txn["number"]: txn["op"] for txn in run.tables["Transaction"].to_pylist()}
-    types = {o["op"]: o["dtype"] for o in run.tables["Operand"].to_pylist() if o["position"] == 0}
+    operands = run.tables["Operand"].to_pylist() if "Operand" in run.tables else []
+    types = {o["op"]: o["dtype"] for o in operands if o["position"] == 0}
     launches = {row["number"]: row for row in run.tables["Launch"].to_pylist()}
 
     def own(name: str, key: str) -> float:
         return float(json.loads(parts[name].get("attributes") or "{}").get(key, 0.0))
 
-    def rate(name: str, dtype: str) -> float:
+    def macs(name: str, dtype: str) -> float:
         named = json.loads(parts[name].get("attributes") or "{}").get("rates", "")
         by_type = dict(one.split("=") for one in named.split())
         return float(by_type.get(dtype, own(name, "macs_per_cycle")))
@@ -54,7 +55,7 @@ def roofline(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]
         pes = {pe(op) for op in of}
         engines = [n for n, p in parts.items() if p["kind"] == "pe_gemm" and p["parent"] in pes - {""}]
         peaks = {
-            dtype: math.fsum(2 * rate(n, dtype) * own(n, "clock_ghz") for n in engines)
+            dtype: math.fsum(2 * macs(n, dtype) * own(n, "clock_ghz") for n in engines)
             for dtype in {types.get(op["number"], "") for op in of if op.get("flops")} or {""}
         }
         if len(set(peaks.values())) == 1:

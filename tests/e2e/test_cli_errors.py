@@ -101,7 +101,7 @@ def kept(cli: Cli) -> list[dict[str, Any]]:
         (("query",), ["NAME", "--list", "--cypher"]),
         (("query", "busiest-links", "--list"), ["--list"]),
         (("query", "--list", "last"), ["a run"]),
-        (("query", "no-such-question"), ["no-such-question", "busiest-links"]),
+        (("query", "no-such-question"), ["no-such-question", "--list", "bottleneck"]),
         (("query", "busiest-links", "lines=3"), ["lines", "limit"]),
         (("query", "busiest-links", "limit=many"), ["limit", "many"]),
         (("query", "busiest-links", "run=last"), ["write 'kernbench query busiest-links last'"]),
