@@ -257,7 +257,7 @@ def contexts() -> list[click.Context]:
 
 
 TUNE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "tune-a-kernel.md"
-LONG = ("advise", "evaluate", "probe", "report", "run", "sweep", "traffic", "validate", "web")
+LONG = ("advise", "evaluate", "model", "probe", "report", "run", "sweep", "traffic", "validate", "web")
 """Their examples measure the default machine, start processes, or ask the whole library."""
 
 

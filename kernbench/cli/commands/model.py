@@ -29,8 +29,9 @@ def _numbers(_ctx: click.Context, param: click.Parameter, text: str) -> tuple[in
     cls=Command,
     examples=[
         "kernbench model small --topology minimal --batch 1,4 --context 64 --prompt 32",
-        "kernbench model llama-70b --topology h100-8-nvswitch --what-if",
-        "kernbench model ./Llama-2-70b --topology mine.yaml --topology tray-8 --out answer.html",
+        "kernbench model small --topology minimal --batch 1 --context 64 --prompt 32 "
+        "--what-if --out answer.html",
+        "kernbench model llama-70b --topology h100-8-nvswitch --batch 1,64 --prompt 128",
     ],
 )
 @click.argument("name", metavar="MODEL|config.json|DIR")
