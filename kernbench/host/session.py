@@ -189,7 +189,7 @@ def run_bench(
 
     def program() -> None:
         enter(context)
-        with paced_collector(machine.clock), users_code():
+        with paced_collector(machine.clock):
             _run(bench, context)
             machine.drain()
             context.choices.check_used()
@@ -203,7 +203,8 @@ def run_bench(
     limit = TimeLimit(machine.clock.interrupt, options.timeout, spent_s)
     with interruptible(limit.interrupt), limit.watched():
         try:
-            run_user(program)
+            with users_code():  # not within the program, which may be left where it stands
+                run_user(program)
         except KeyboardInterrupt as stop:
             line = limit.left_at or raised_at(stop)
             at = [f"at {machine.clock.now:.3f} ns", *([f"in {line}"] if line else [])]

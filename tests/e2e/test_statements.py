@@ -35,6 +35,7 @@ OF_TOOLS = {
     "--rounds",
     "--seeds",
     "--nthreads",
+    "--to-path",
 }
 """Options of ``make neo4j``, of the programs in ``tools``, and of ``dask worker``."""
 
