@@ -154,7 +154,7 @@ def test_a_run_that_was_pushed_without_what_is_worked_out_says_so(
         assert [store.query(text, run="older").rows for text in TEXTS] == [[(0,)], [(0,)]]
         store.computed = made_here(store)
         for text, name in zip(TEXTS, ("Step", "Window"), strict=True):
-            with pytest.raises(QueryError, match=rf"'older' was pushed without {name} .*push it again"):
+            with pytest.raises(QueryError, match=rf"'older' was pushed without {name} .*runs upgrade"):
                 store.query(text, run="older")
         assert "'older' was pushed without what this version" in store.query(anything, run="older").notes[0]
         store.keep(*sample(id="newer"))
