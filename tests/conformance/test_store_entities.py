@@ -25,7 +25,7 @@ def kept(store: GraphStore) -> GraphStore:
         "kernel": "gemm",
         "rank": None,
         "pe_ns": 1.0,
-        "pe_times": {"r0": {}},
+        "sips": [0],
         "t_start": 0.0,
         "t_done": 7.0,
     }
@@ -35,7 +35,12 @@ def kept(store: GraphStore) -> GraphStore:
     (launch,) = tables["Launch"].to_pylist()
     tables["Launch"] = table("Launch", [launch, {**launch, "number": 1}])
     (first, *_) = tables["Op"].to_pylist()
-    extra = [{**first, "number": 2, "launch": -1, "parent": 0}]
+    one_of_two = {**first, "component": "gemm", "t_ready": 0.0, "t_start": 0.0, "t_end": 2.0}
+    extra = [
+        {**first, "number": 2, "launch": -1, "parent": 0},
+        {**one_of_two, "number": 3},
+        {**one_of_two, "number": 4, "t_start": 2.0, "t_end": 4.0},
+    ]
     tables["Op"] = with_rows(tables["Op"], extra)
     (sent, *_), hops = tables["Transaction"].to_pylist(), tables["Hop"].to_pylist()
     alone = [{**sent, "number": 2, "op": -1}, {**sent, "number": 3, "op": -1, "launch": -1}]
@@ -44,10 +49,13 @@ def kept(store: GraphStore) -> GraphStore:
     tables["Hop"] = with_rows(tables["Hop"], again)
     (used,) = (row for row in tables["Use"].to_pylist() if row["resource"] == "hbm")
     (placed,) = (row for row in topology.tables["Component"].to_pylist() if row["name"] == "hbm")
-    channel = [{**placed, "name": "hbm.pc0", "parent": "hbm"}]
+    channel = [{**placed, "name": "hbm.pc0", "parent": "hbm"}, {**placed, "name": "gemm", "kind": "pe_gemm"}]
     parts = {**topology.tables, "Component": with_rows(topology.tables["Component"], channel)}
     topology = dataclasses.replace(topology, tables=parts)
-    tables["Use"] = with_rows(tables["Use"], [{**used, "resource": "hbm.pc0"}])
+    more = [{**used, "resource": "hbm.pc0"}, {**used, "resource": "gemm", "kind": "pe_gemm"}]
+    tables["Use"] = with_rows(tables["Use"], more)
+    tables["DependsOn"] = with_rows(tables["DependsOn"], [{"op": 4, "on": 3, "hazard": "slot"}])
+    tables["Split"] = table("Split", [{"txn": 1, "whole": 0}])
     found = {"resource": "hbm.pc0", "hits": 7, "misses": 1, "conflicts": 0, "refreshes": 1, "row_ns": 20.0}
     tables["RowUse"] = table("RowUse", [{**found, "txn": txn, "refresh_ns": 0.5} for txn in (0, -1)])
     made = {"hits": 1, "misses": 2, "again": 0, "merged": 0, "writes": 0, "evictions": 0}
@@ -59,6 +67,8 @@ def kept(store: GraphStore) -> GraphStore:
     )
     use = {"bytes": 256, "busy_ns": 1.0, "wait_ns": 0.0, "transactions": 1}
     tables["Beyond"] = table("Beyond", [{"repeat": 0, "resource": "hbm", "like": "hbm", **use}])
+    spent = dict.fromkeys(("exec_ns", "dma_ns", "compute_ns", "wait_ns"), 1.0)
+    tables["RanAt"] = table("RanAt", [{"launch": 0, "pe": "r0", **spent}])
     tables["Dealt"] = table("Dealt", [{"txn": 0, "resource": "hbm.pc0", "bytes": 256}])
     store.keep(RunRecord(run.info, tables), topology)
     add_to(store, "a")
