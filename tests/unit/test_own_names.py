@@ -108,7 +108,7 @@ def said(run: kb.Run, names: dict[str, str], out: Path) -> Iterator[tuple[str, s
 def answers(run: kb.Run) -> Iterator[tuple[str, object]]:
     """The tabs, and the questions about a run that need no parameter."""
     for screen in SCREENS:
-        yield f"tab {screen.key}", str(run.screen(screen.key)).replace(run.id, "RUN")
+        yield f"tab {screen.key}", repr(run.screen(screen.key)).replace(run.id, "RUN")
     for question in kb.questions():
         if question["scope"] == "run" and all(param["default"] is not None for param in question["params"]):
             yield question["name"], run.query(question["name"]).rows
