@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from kernbench.analysis.trace_tables import Ints, Texts
 
-HOPS = 1 << 20
-"""Hops and operations in a piece, unless places that stay together have more: some 250 MB while in use."""
+HOPS = 1 << 18
+"""Hops and operations in a piece, unless places that stay together have more: some 80 MB while in use."""
 ENGINES = ("pe_dma", "pe_fetch_store", "pe_gemm", "pe_math")
 """Kinds of the engines of a PE."""
 _BY_PLACE = {"Use": "resource", "Hop": "resource", "Op": "component", "Dealt": "resource",

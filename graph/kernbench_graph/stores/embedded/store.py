@@ -42,7 +42,7 @@ from kernbench_graph.stores.embedded.recent import Recent, files_in
 from kernbench_graph.stores.embedded.run_graphs import Names
 from kernbench_graph.worked_out import FACTS, SUMS, Beside
 
-_FEW = 500_000
+_FEW = 2_000_000
 """Hops and operations up to which facts of each are made when a run is kept; of more, its critical paths are.
 
 Whatever is read without a look at hops is at hand then, and takes seconds when it is first asked for.
