@@ -391,7 +391,7 @@ def test_many_threads_may_ask_at_once(store: GraphStore) -> None:
     wrong: list[Any] = []
 
     def ask(offset: int) -> None:
-        for turn in range(3):
+        for turn in range(8):
             name = names[(turn + offset) % len(names)]
             try:
                 rows = store.query(

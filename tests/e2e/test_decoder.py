@@ -22,7 +22,7 @@ DECODE = [
 PREFILL = [
     ("minimal", "sip:0", {"tokens": 50}),
     pytest.param("minimal", "sip:0", {"tokens": 300}, marks=pytest.mark.slow),
-    ("a100-4", "all", {"tokens": 33}),
+    ("a100-4", "all", {"tokens": 33, "layers": 2}),
 ]
 LARGE = [
     ("default", "sip:0", {"batch": 1, "kv": 200}),

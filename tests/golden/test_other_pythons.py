@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.test_no_c_compiler import BROUGHT, no_compiler
+from tests.e2e.test_no_c_compiler import BROUGHT, DEFAULT_JOB, no_compiler
 from tests.golden.archives import GOLDEN, differences
 from tests.quick_builds import quick_copy
 
@@ -56,6 +56,10 @@ def test_archives_are_what_they_are_here(tmp_path: Path, request: pytest.Fixture
     where = "import kernbench.support.compiled as c; print(c.state, c.__file__)"
     said = subprocess.run([python, "-c", where], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert said.stdout.startswith(f"used {environment}")
+    ran = subprocess.run(
+        [python, "-m", "kernbench", *DEFAULT_JOB], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert json.loads(ran.stdout)["verified"] is True
     out = tmp_path / "archives.json"
     script = str(ROOT / "tests" / "golden" / "archives.py")
     subprocess.run([python, script, "--out", str(out), "--only", *CASES], check=True)

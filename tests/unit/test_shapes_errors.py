@@ -195,7 +195,7 @@ def test_damaged_files_are_refused_or_compiled() -> None:
         ".nan",
         "",
     ]
-    for _ in range(150):
+    for _ in range(400):
         lines = rnd.choice(found).split("\n")
         for _ in range(rnd.choice((1, 1, 2))):
             i, j = rnd.randrange(len(lines)), rnd.randrange(len(lines))
