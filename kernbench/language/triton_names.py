@@ -58,7 +58,7 @@ WITHOUT_EFFECT = {
         name: row.ignored
         for row in OPERATIONS.values()
         if row.ignored
-        for name in (row.name, *row.triton, *row.libdevice)
+        for name in row.in_triton
     },
 }
 """Arguments of Triton's calls that are taken and change nothing: there are no caches, and no TF32."""

@@ -16,7 +16,8 @@ ZERO_DIVISOR = "an integer is divided by 0; replace zeros before, as in a // tl.
 def _no_zero(divide: Callable[[Array, Array], Any]) -> Callable[[Array, Array], Array]:
     def function(a: Array, b: Array) -> Array:
         if b.dtype.kind in "iu" and not b.all():
-            raise ZeroDivisionError(f"{ZERO_DIVISOR} (index {tuple(map(int, np.argwhere(b == 0)[0]))})")
+            place = f" (index {tuple(map(int, np.argwhere(b == 0)[0]))})" if b.ndim else ""
+            raise ZeroDivisionError(ZERO_DIVISOR + place)
         return np.asarray(divide(a, b))
 
     return function
@@ -83,7 +84,8 @@ OF_SEVERAL = (
     _two("sub", "``a - b``.", np.subtract, operator.sub, triton=("sub",), **_IN_TRITON),
     _two("mul", "``a * b``.", np.multiply, operator.mul, triton=("mul",), **_IN_TRITON),
     _two("div", "``a / b``; f32 for integers.", np.true_divide, operator.truediv, float_only=True,
-         triton=("fdiv", "div_rn"), math=True, libdevice=("fast_dividef",), ignored=("ieee_rounding",)),
+         divides=True, triton=("fdiv", "div_rn"), math=True, libdevice=("fast_dividef",),
+         ignored=("ieee_rounding",)),
     _two("pow", "``a ** b``; f32 for integers.", np.power, exact=False, float_only=True, libdevice=("pow",)),
     _division("floordiv", "``a // b``, rounded down. Integers by 0 are an error where values are known.",
               np.floor_divide, operators=()),
@@ -106,22 +108,22 @@ OF_SEVERAL = (
     _compare("greater", "``a > b``, a mask.", np.greater),
     _compare("greater_equal", "``a >= b``, a mask.", np.greater_equal),
     _choice("maximum", "The larger of a and b, elementwise; where one is NaN, the other, unless "
-            "``propagate_nan``.", ("a", "b"), np.fmax, logical=True, nan="maximum_nan"),
+            "``propagate_nan``.", ("a", "b"), np.fmax, logical=True, nan="maximum_nan", triton=("maximum",)),
     _choice("minimum", "The smaller of a and b, elementwise; where one is NaN, the other, unless "
-            "``propagate_nan``.", ("a", "b"), np.fmin, logical=True, nan="minimum_nan"),
+            "``propagate_nan``.", ("a", "b"), np.fmin, logical=True, nan="minimum_nan", triton=("minimum",)),
     _choice("maximum_nan", "The larger of a and b; NaN where one is.", ("a", "b"), np.maximum, logical=True,
             engine="maximum", tl=False),
     _choice("minimum_nan", "The smaller of a and b; NaN where one is.", ("a", "b"), np.minimum, logical=True,
             engine="minimum", tl=False),
     _choice("clamp", "``x`` limited to ``[min, max]``; NaN becomes ``min``, unless ``propagate_nan``.",
             ("x", "min", "max"), lambda x, low, high: np.asarray(np.fmin(np.fmax(x, low), high)),
-            block_first=True, nan="clamp_nan"),
+            block_first=True, nan="clamp_nan", triton=("clamp",)),
     _choice("clamp_nan", "``x`` limited to ``[min, max]``; NaN stays.", ("x", "min", "max"),
             lambda x, low, high: np.asarray(np.minimum(np.maximum(x, low), high)),
             block_first=True, engine="clamp", tl=False),
     _choice("where", "``a`` where ``cond`` is not zero, else ``b``; the type is that of a and b.",
             ("cond", "a", "b"), lambda cond, a, b: np.where(cond != 0, a, b),
-            block_first=True, chooses=True, logical=True),
+            block_first=True, chooses=True, logical=True, triton=("where",)),
     Operation("fma", "``a * b + c``, rounded once.", _fma, ("a", "b", "c"), triton=("fma",), math=True,
               check=Check("floats", lambda a, b, c: a * b + c)),
 )  # fmt: skip

@@ -80,7 +80,7 @@ class Operation:
     wide: tuple[str, ...] = ()
     """Of one that adds up or multiplies: the short types whose results are f32 or i32."""
     divides: bool = False
-    """Of integers by 0 an error."""
+    """A division: of integers by 0 an error, unless they become f32."""
     block_first: bool = False
     """The first argument must be a block; of ``where`` its type does not count."""
     chooses: bool = False

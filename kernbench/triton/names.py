@@ -12,13 +12,13 @@ _ROWS = OPERATIONS.values()
 MATH = tuple(name for row in _ROWS if row.math for name in row.triton)
 """Also in ``tl.math``."""
 CALLS = (
-    *(name for row in _ROWS for name in row.triton), "advance", "arange", "associative_scan", *ATOMICS,
-    "broadcast", "broadcast_to", "cast", "cat", "clamp", "device_assert",
-    "device_print", "dot", "dot_scaled", "expand_dims", "flip", "full", "gather", "histogram", "interleave",
-    "join", "load", "load_tensor_descriptor", "make_block_ptr", "make_tensor_descriptor", "map_elementwise",
-    "maximum", "minimum", "num_programs", "permute", "program_id", "range", "ravel", "reduce", "reduce_or",
-    "reshape", "sort", "split", "static_assert", "static_range", "store", "store_tensor_descriptor", "topk",
-    "trans", "view", "where", "xor_sum", "zeros", "zeros_like",
+    *(name for row in _ROWS for name in row.triton), *ATOMICS, "advance", "arange", "associative_scan",
+    "broadcast", "broadcast_to", "cast", "cat", "device_assert", "device_print", "dot", "dot_scaled",
+    "expand_dims", "flip", "full", "gather", "histogram", "interleave", "join", "load",
+    "load_tensor_descriptor", "make_block_ptr", "make_tensor_descriptor", "map_elementwise", "num_programs",
+    "permute", "program_id", "range", "ravel", "reduce", "reduce_or", "reshape", "sort", "split",
+    "static_assert", "static_range", "store", "store_tensor_descriptor", "topk", "trans", "view", "xor_sum",
+    "zeros", "zeros_like",
 )  # fmt: skip
 LIBDEVICE = (*MATH, *(name for row in _ROWS for name in row.libdevice))
 METHODS = frozenset(

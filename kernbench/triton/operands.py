@@ -121,8 +121,9 @@ class Operands(RunAhead, LoopCalls):
 
     def _alike(self, name: str, types: tuple[str, ...], given: tuple[object, ...]) -> tuple[object, ...]:
         """Operands of two as Triton calculates with them: see :mod:`kernbench.triton.promotion`."""
-        places = [n for n in range(OPERATIONS[name].chooses, len(types)) if types[n]]
-        wanted = dict(zip(places, casts([types[n] for n in places], name), strict=True))
+        row = OPERATIONS[name]
+        places = [n for n in range(row.chooses, len(types)) if types[n]]
+        wanted = dict(zip(places, casts([types[n] for n in places], row), strict=True))
         return tuple(
             [
                 self._converted(one, wanted[n]) if wanted.get(n, types[n]) != types[n] else one

@@ -9,18 +9,19 @@ first, such as a negative number without sign or a large integer as f16, is cast
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from kernbench.language.arguments import BadArgumentError
 from kernbench.language.promotion import promote
+from kernbench.operations import Operation
 from kernbench.support import dtypes
 
-DIVISIONS = ("div", "truncdiv", "truncmod")
-_EIGHT = ("f8e4m3", "f8e5m2")
+_Type = TypeVar("_Type", bound=str)
 _MANTISSA = {"f8e5m2": 3, "f8e4m3": 4, "bf16": 8, "f16": 11, "f32": 24, "f64": 53}
 """Bits of integers that a float type holds exactly."""
 
 
-def common(types: Sequence[str], operation: str) -> str:
+def common(types: Sequence[str], operation: Operation) -> str:
     """The type in which ``operation`` is calculated; :class:`BadArgumentError` where Triton has none."""
     first, *rest = types
     for other in rest:
@@ -28,12 +29,12 @@ def common(types: Sequence[str], operation: str) -> str:
     return first
 
 
-def casts(types: Sequence[str], operation: str) -> list[str]:
+def casts(types: Sequence[str], operation: Operation) -> list[str]:
     """What each operand is cast to before; its own type where engines convert it as they calculate."""
-    if not types or (len({*types}) == 1 and operation not in DIVISIONS):
+    if not types or (len({*types}) == 1 and not operation.divides):
         return list(types)
     wanted = common([types[0], *types], operation)
-    if operation == "div" and len(types) > 1 and not dtypes.dtype(wanted).is_float:
+    if operation.divides and operation.float_only and len(types) > 1 and not dtypes.dtype(wanted).is_float:
         wanted = "f32"
     if wanted not in dtypes.DTYPES:  # which engines refuse, or calculate as i32 where values fit it
         return list(types)
@@ -41,12 +42,16 @@ def casts(types: Sequence[str], operation: str) -> list[str]:
     return [wanted if _changes(name, wanted, types, engines) else name for name in types]
 
 
-def _of_two(a: str, b: str, operation: str) -> str:
+def _of_two(a: str, b: str, operation: Operation) -> str:
     floats = [name for name in (a, b) if dtypes.dtype(name).is_float]
-    divides = operation in DIVISIONS
+    divides = operation.divides
     if not floats:
-        return _integer(a, b, divides, operation)
-    if operation == "truncdiv":
+        if divides and a.startswith("u") != b.startswith("u") and "i1" not in (a, b):
+            raise BadArgumentError(
+                "y", f"{a} and {b} differ in having a sign, which a division cannot mean; cast one of them"
+            )
+        return wider(a, b)
+    if operation.name == "truncdiv":
         raise BadArgumentError("x", f"is {a}, and // of {a} and {b} is for integers; use tl.floor(x / y)")
     for wide in ("f64", "f32"):
         if wide in floats:
@@ -60,14 +65,11 @@ def _of_two(a: str, b: str, operation: str) -> str:
     return a if a == b else "f16"
 
 
-def _integer(a: str, b: str, divides: bool, operation: str) -> str:
-    width = {name: (0 if name == "i1" else 8 * dtypes.SIZES[name]) for name in (a, b)}
-    unsigned = {name: name.startswith("u") for name in (a, b)}
-    if divides and unsigned[a] != unsigned[b] and "i1" not in (a, b):
-        raise BadArgumentError(
-            "y", f"{a} and {b} differ in having a sign, which a division cannot mean; cast one of them"
-        )
-    return max(a, b, key=lambda name: (width[name], unsigned[name]))
+def wider(a: _Type, b: _Type) -> _Type:
+    """The wider of two types of integers, i1 the narrowest; of equally wide ones that without a sign."""
+    if a == b:
+        return a
+    return max(a, b, key=lambda name: (0 if name == "i1" else dtypes.SIZES[name], name.startswith("u")))
 
 
 def _changes(name: str, wanted: str, types: Sequence[str], engines: str) -> bool:

@@ -18,8 +18,10 @@ from kernbench.language.arguments import BadArgumentError
 from kernbench.language.handles import TensorHandle
 from kernbench.language.pointer import Pointer
 from kernbench.language.tl import constexpr as constant
+from kernbench.operations import OPERATIONS
+from kernbench.operations.of_several import ZERO_DIVISOR
 from kernbench.support import dtypes
-from kernbench.triton.promotion import common
+from kernbench.triton.promotion import common, wider
 from kernbench.values.numeric import cast
 
 Array = np.ndarray[Any, Any]
@@ -251,14 +253,6 @@ def _literal(number: int | np.generic) -> dtype:
     raise KernelError(f"{number} does not fit 64 bits")
 
 
-def joined(a: dtype, b: dtype) -> dtype:
-    """The type in which integers of two types are combined: the longer; of equally long ones the unsigned."""
-    sizes = dtypes.SIZES[a], dtypes.SIZES[b]
-    if a == b or sizes[0] != sizes[1]:
-        return a if sizes[0] >= sizes[1] else b
-    return next((one for one in (a, b) if one.is_int_unsigned()), a if b == INT1 else b)
-
-
 def _common(a: Any, b: Any, truths: bool = False) -> dtype:
     """The type in which ``a`` and ``b`` are combined; a number of Python takes that of the other.
 
@@ -272,7 +266,7 @@ def _common(a: Any, b: Any, truths: bool = False) -> dtype:
         if known != INT1 and not least <= int(number) <= largest:
             raise KernelError(f"{number} is not a value of {known.name}; cast first: x.to(tl.int64)")
         kinds = [known] if known != INT1 else kinds
-    found = functools.reduce(joined, kinds)
+    found = functools.reduce(wider, kinds)
     return INT32 if found == INT1 and not truths else found
 
 
@@ -296,13 +290,13 @@ class constexpr(constant):  # noqa: N801  (Triton's name)
         return Literal(value) if isinstance(value, float) else scalar(value)
 
 
-def _divided(a: Any, b: Any) -> Any:
-    """``a / b`` cut towards zero, of integers."""
+def _divided(a: int, b: int) -> int:
+    """``a / b`` cut towards zero."""
     floor = a // b
     return floor + ((floor * b != a) & ((a < 0) != (b < 0)))
 
 
-def _remainder(a: Any, b: Any) -> Any:
+def _remainder(a: int, b: int) -> int:
     return a - _divided(a, b) * b
 
 
@@ -310,7 +304,13 @@ _INTEGER: dict[str, Callable[[Any, Any], Any]] = {
     **{name: getattr(operator, name) for name in ("add", "sub", "mul", "xor", "lshift", "rshift")},
     **{"and": operator.and_, "or": operator.or_, "floordiv": _divided, "mod": _remainder},
 }
-"""Of operators among integers what they do."""
+"""Operators of integers, of Python's."""
+_OF_BLOCKS = _INTEGER | {
+    "floordiv": OPERATIONS["truncdiv"].function,
+    "mod": OPERATIONS["truncmod"].function,
+    "truediv": OPERATIONS["div"].function,
+}
+"""The same of arrays of one type."""
 
 
 _TRUTHS = ("and", "or", "xor")
@@ -328,7 +328,7 @@ def _on_int(name: str, how: Callable[[Any, Any], Any], swapped: bool) -> Any:
         if name in _COMPARE:
             return Int(how(a, b), INT1)
         if not b and name in ("floordiv", "mod"):
-            raise KernelError(f"an integer is divided by 0: {a} {'//' if name == 'floordiv' else '%'} 0")
+            raise KernelError(f"{ZERO_DIVISOR} ({a} {'//' if name == 'floordiv' else '%'} 0)")
         return Int(how(a, b), _common(self, other, name in _TRUTHS))
 
     return call
@@ -441,17 +441,20 @@ def combined(how: Callable[[Any, Any], Any], a: Any, b: Any, tl: Any, truths: bo
     """``how`` of two that are known, in the type that both have in common: a block, or of scalars one."""
     kind = _common(a, b, truths)
     wanted = dtypes.dtype(kind).numpy
-    with np.errstate(all="ignore"):
-        found = np.asarray(how(*(np.asarray(data_of(one)).astype(wanted) for one in (a, b))))
+    try:
+        with np.errstate(all="ignore"):
+            found = np.asarray(how(*(np.asarray(data_of(one)).astype(wanted) for one in (a, b))))
+    except ZeroDivisionError as problem:
+        raise KernelError(str(problem)) from None
     if found.ndim or isinstance(a, KnownBlock) or isinstance(b, KnownBlock):
         return KnownBlock(found, tl)
     return Int(found.item(), kind if found.dtype == wanted else INT1)
 
 
 def _check_signs(a: KnownBlock, b: KnownBlock) -> None:
-    """Refuse to divide blocks of which only one has a sign."""
+    """Refuse to divide two blocks where only one has a sign."""
     try:
-        common((str(a.dtype), str(b.dtype)), "div")
+        common((str(a.dtype), str(b.dtype)), OPERATIONS["div"])
     except BadArgumentError as error:
         raise KernelError(str(error)) from None
 
@@ -469,14 +472,12 @@ def _on_known(name: str, how: Callable[[Any, Any], Any], swapped: bool) -> Any:
                 return getattr(self.handle(), engine)(right)
             return NotImplemented
         a, b = (other, self) if swapped else (self, other)
-        if name in ("floordiv", "mod") and not np.all(data_of(b)):
-            raise KernelError("an integer is divided by 0 in a block of integers")
         return combined(how, a, b, self._tl, truths)
 
     return call
 
 
-for _name, _how in {**_INTEGER, "truediv": operator.truediv}.items():
+for _name, _how in _OF_BLOCKS.items():
     setattr(KnownBlock, f"__{_name}__", _on_known(_name, _how, False))
     setattr(KnownBlock, f"__r{_name}__", _on_known(_name, _how, True))
 for _name in _COMPARE:

@@ -82,7 +82,7 @@ def given_to(row: Operation, name: str) -> list[Array]:
         row_of = values if whole else values[wide <= most][:8]
         return [np.stack([row_of, row_of[::-1]])]
     rows = list(itertools.product(*[values[:9]] * row.arity))
-    if row.divides:
+    if row.divides and not row.float_only:
         rows = [r for r in rows if r[1] != 0 and all(abs(float(x)) < 1e4 or whole for x in r)]
     if row.name.endswith("shift"):
         rows = [r for r in rows if 0 <= int(r[1]) < 8]

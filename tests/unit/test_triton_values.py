@@ -48,8 +48,13 @@ def test_an_integer_stays_one_and_becomes_a_float_where_it_is_asked_to() -> None
     assert (type(index), index, index.dtype) == (Int, 13, "i64")
     assert Int(3).to(tl.float32) / 2 == 1.5
     assert Int(7) / 2 == 3.5
-    with pytest.raises(KernelError, match="divided by 0"):
+    with pytest.raises(KernelError, match=r"divided by 0; .* \(3 // 0\)"):
         Int(3) // 0
+    for zero in (0, Int(0)):
+        with pytest.raises(KernelError, match="divided by 0; replace zeros before"):
+            KnownBlock(np.arange(4), None) % zero
+    with pytest.raises(KernelError, match=r"divided by 0; .* \(index \(1,\)\)"):
+        KnownBlock(np.arange(4), None) // KnownBlock(np.array([1, 0, 2, 0]), None)
 
 
 def of(body: Any, size: int = 16) -> np.ndarray[Any, Any]:
