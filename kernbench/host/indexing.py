@@ -11,6 +11,7 @@ from typing import Any
 from kernbench.errors import UsageError
 from kernbench.host.messages import ShardRef
 from kernbench.host.placement import TensorShard
+from kernbench.support.dtypes import row_major
 from kernbench.support.hints import shown
 
 Box = tuple[slice, ...]
@@ -79,7 +80,7 @@ def runs(shape: tuple[int, ...], part: Box) -> Iterator[tuple[int, int]]:
         yield 0, whole
         return
     last = part[inner - 1]
-    strides = [math.prod(shape[d + 1 :]) for d in range(len(shape))]
+    strides = row_major(shape)
     for outer in itertools.product(*(range(s.start, s.stop) for s in part[: inner - 1])):
         base = sum(i * strides[d] for d, i in enumerate(outer))
         yield base + last.start * whole, (last.stop - last.start) * whole
@@ -87,7 +88,7 @@ def runs(shape: tuple[int, ...], part: Box) -> Iterator[tuple[int, int]]:
 
 def span(ref: ShardRef, shape: tuple[int, ...], part: Box, itemsize: int) -> ShardRef:
     """The bytes of a shard from the first to the last element of ``part``: the transfer of one DMA."""
-    strides = [math.prod(shape[d + 1 :]) for d in range(len(shape))]
+    strides = row_major(shape)
     first = sum(s.start * n for s, n in zip(part, strides, strict=True)) * itemsize
     last = sum((s.stop - 1) * n for s, n in zip(part, strides, strict=True)) * itemsize
     nbytes = last - first + itemsize

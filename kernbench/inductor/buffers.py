@@ -33,15 +33,6 @@ def extent(size: Sequence[int], stride: Sequence[int]) -> int:
     return 0 if 0 in size else 1 + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
 
 
-def row_major(size: Sequence[int]) -> Sizes:
-    """The strides of a tensor without gaps."""
-    steps, step = [], 1
-    for n in reversed(size):
-        steps.append(step)
-        step *= max(n, 1)
-    return tuple(reversed(steps))
-
-
 class Strided:
     """Element ``i, j, ...`` is the one at ``offset + i * stride[0] + j * stride[1] + ...`` of ``memory``.
 
@@ -120,7 +111,7 @@ def like(tensor: Strided, size: Sequence[int] | None = None, dtype: str | None =
     kind = tensor.dtype if dtype is None else dtype
     if size is None:
         return empty_strided(tensor.shape, tensor.strides, kind)
-    return empty_strided(size, row_major(size), kind)
+    return empty_strided(size, dtypes.row_major(size), kind)
 
 
 def reinterpret_tensor(

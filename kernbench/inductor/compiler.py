@@ -1,17 +1,10 @@
-"""What files of Inductor name of Triton's compiler: hints, which are without effect."""
+"""What files of Inductor name of Triton's compiler; a name that is not here is an error of the import."""
 
 from __future__ import annotations
 
+from kernbench.inductor import Hint
 
-class AttrsDescriptor:
-    """What is known of the arguments of a kernel."""
-
-    def __init__(self, *_: object, **__: object) -> None: ...
-
-    @classmethod
-    def from_dict(cls, _: object) -> AttrsDescriptor:
-        """The same."""
-        return cls()
-
+AttrsDescriptor = Hint()
+"""What is known of a kernel's arguments."""
 
 __path__: list[str] = []

@@ -8,7 +8,7 @@ import linecache
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -27,7 +27,6 @@ class Inputs:
     """The arguments of a file's ``call`` in one run: from a file of arrays, or random ones."""
 
     drawn: int = 0
-    compared: int = 0
     random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
 
     @cached_property
@@ -126,7 +125,7 @@ class AsyncCompile:
         """The kernel ``name`` of a text."""
         frame = sys._getframe(1)
         place = frame.f_code.co_filename
-        at = _line_of(place, text)
+        at = _strings("".join(linecache.getlines(place))).get(text, 1)
         padded = "\n" * (at - 1) + text
         names = {"__name__": f"{name}_kernel", "__file__": place, "__kernel_source__": padded}
         exec(compile(padded, place, "exec", dont_inherit=True), names)
@@ -147,8 +146,8 @@ class AsyncCompile:
         return compiled
 
 
-def _line_of(place: str, text: str) -> int:
-    """The line of a file where a text stands as a string; 1 where it does not."""
-    tree = ast.parse("".join(linecache.getlines(place)))
-    found = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and node.value == text)
-    return next((node.lineno for node in found), 1)
+@lru_cache(maxsize=4)
+def _strings(source: str) -> dict[str, int]:
+    """The strings in a file, each with its first line."""
+    nodes = [one for one in ast.walk(ast.parse(source)) if isinstance(one, ast.Constant)]
+    return {node.value: node.lineno for node in reversed(nodes) if isinstance(node.value, str)}

@@ -9,29 +9,42 @@ from typing import Any
 
 from kernbench.hardware.topology.neighbours import MachineShape
 from kernbench.inductor import kernels
-from kernbench.inductor.buffers import Strided, context, empty_strided, like, row_major
+from kernbench.inductor.buffers import Strided, context, empty_strided, like
 from kernbench.inductor.heuristics import launched
 from kernbench.inductor.sources import refused
 from kernbench.support import dtypes
+from kernbench.support.dtypes import row_major
 from kernbench.triton import cdiv, next_power_of_2
 
-FILES = 2
-"""Blocks of each operand of a product that are in scratch at a time, beside its sums."""
+BUFFERS = 2
+"""Blocks of each operand of a product in scratch at a time; its block of sums is there once."""
 
 
 @cache
 def tiles(
     m: int, n: int, k: int, batch: int, itemsize: int, workers: int, scratch: int
 ) -> tuple[int, int, int]:
-    """Rows, columns and depth of the blocks of a product: the largest of which every PE gets one.
+    """The block size of a product: the largest such that every PE gets a block.
 
-    They fit in three quarters of a PE's scratch. Where there are too few blocks in any case, the smallest.
+    Blocks fit in three quarters of a PE's scratch. Where all sizes give too few, it is the smallest.
+
+    Args:
+        m: Rows of the product.
+        n: Its columns.
+        k: Its depth.
+        batch: Number of such products.
+        itemsize: Bytes of an element of the operands.
+        workers: Number of PEs.
+        scratch: Bytes of a PE's scratch.
+
+    Returns:
+        Rows, columns and depth of a block.
     """
     depth = min(64, max(16, next_power_of_2(k)))
     sides = [(a, b) for a in (128, 64, 32, 16) for b in (128, 64, 32, 16)]
     sides = [(a, b) for a, b in sides if a < 2 * max(16, m) and b < 2 * max(16, n)]
     fitting = [
-        (a, b) for a, b in sides if FILES * (a + b) * depth * itemsize + 4 * a * b <= 3 * scratch // 4
+        (a, b) for a, b in sides if BUFFERS * (a + b) * depth * itemsize + 4 * a * b <= 3 * scratch // 4
     ] or [(16, 16)]  # fmt: skip
     enough = [(a, b) for a, b in fitting if cdiv(m, a) * cdiv(n, b) * batch >= workers]
     best = max(enough or fitting, key=lambda one: one[0] * one[1] / (one[0] + one[1]) * (1 if enough else -1))

@@ -111,11 +111,11 @@ def access(
             nbytes = math.prod(shape) * itemsize
             arguments.fits(argument, base, nbytes)
             return BlockBytes(shape, dtype, ((int(base), nbytes),), None)
-        extent, runs, pieces = _whole(shape, strides or _row_major(shape), itemsize)
+        extent, runs, pieces = _whole(shape, strides or dtypes.row_major(shape), itemsize)
         if tensor is None or 0 <= start <= tensor.reach - extent * itemsize:
             first = int(base) + shift
             return BlockBytes(shape, dtype, tuple([(first + offset, size) for offset, size in runs]), pieces)
-    at = _offsets(shape, strides or _row_major(shape))
+    at = _offsets(shape, strides or dtypes.row_major(shape))
     keep = np.ones(at.size, bool) if mask is None else np.broadcast_to(mask, shape).reshape(-1)
     if ptr is not None and tensor is not None:
         begins = start + at * itemsize
@@ -168,7 +168,3 @@ def _offsets(shape: tuple[int, ...], strides: tuple[int, ...]) -> Ints:
     for axis, (extent, stride) in enumerate(zip(shape, strides, strict=True)):
         at += (stride * np.arange(extent)).reshape([-1 if d == axis else 1 for d in range(len(shape))])
     return at.reshape(-1)
-
-
-def _row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))

@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Truth(int):
-    """What a comparison of scalars gives: 1 or 0, of which ``~`` is the other, not Python's -2 or -1."""
+    """What a comparison of scalars gives: 1 or 0. ``~`` is the other one, not Python's -2 or -1."""
 
     def __invert__(self) -> Truth:
         return Truth(not self)

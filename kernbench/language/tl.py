@@ -78,7 +78,10 @@ class Language(AtomicCalls, CompositeCalls, ProductCalls, MathCalls, ViewCalls, 
 
     @tl_call
     def static_range(self, start: int, stop: int | None = None, step: int = 1) -> Sequence[int]:
-        """Python's ``range``; a kernel is plain Python, so every loop is unrolled as it runs."""
+        """Python's ``range`` of scalars of the language; every loop is unrolled as it runs.
+
+        Of these ``~(i == 0)`` is false where ``i`` is 0; of Python's integers it is -2, which is true.
+        """
         return Scalars(self._numbers(start, stop, step))
 
     def _index(self, number: int) -> int:

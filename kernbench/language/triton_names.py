@@ -54,12 +54,7 @@ WITHOUT_EFFECT = {
         "warp_specialize",
         "disable_licm",
     ),
-    **{
-        name: row.ignored
-        for row in OPERATIONS.values()
-        if row.ignored
-        for name in row.in_triton
-    },
+    **{name: row.ignored for row in OPERATIONS.values() if row.ignored for name in row.in_triton},
 }
 """Arguments of Triton's calls that are taken and change nothing: there are no caches, and no TF32."""
 ARGUMENTS = {

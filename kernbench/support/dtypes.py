@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,6 +73,15 @@ SIZES = {name: known.itemsize for name, known in _ALL.items()}
 def nbytes(shape: Iterable[int], name: str) -> int:
     """Bytes of an array of the type called ``name``, row-major without padding."""
     return math.prod(shape) * SIZES[name]
+
+
+def row_major(shape: Sequence[int]) -> tuple[int, ...]:
+    """The strides in elements of an array of ``shape`` without padding; as in PyTorch, extents of 0 are 1."""
+    steps, step = [], 1
+    for extent in reversed(shape):
+        steps.append(step)
+        step *= extent or 1
+    return tuple(reversed(steps))
 
 
 def dtype(name: str) -> DType:

@@ -19,10 +19,10 @@ from kernbench.host.tensors import Tensor
 from kernbench.language import Autotuned, TensorArg
 from kernbench.language.residents import Room
 from kernbench.language.tl import constexpr as constant
+from kernbench.support.dtypes import row_major
 from kernbench.support.hints import did_you_mean, shown
 from kernbench.triton import language
 from kernbench.triton.calls import Grid, TritonLanguage, current
-from kernbench.triton.pointers import row_major
 from kernbench.triton.rewriting import CALLS, rewritten
 from kernbench.triton.values import constexpr
 
@@ -98,7 +98,7 @@ class JITFunction:
 class OnGrid:
     """A kernel and the grid of its launch; a call launches it on the machine of its tensors.
 
-    ``offsets``: of arguments that begin within their tensor, by name, so many elements from its start.
+    ``offsets``: of arguments that begin within their tensor, by name, the element that each begins at.
     """
 
     def __init__(self, kernel: JITFunction, grid: Any, offsets: Mapping[str, int] | None = None) -> None:

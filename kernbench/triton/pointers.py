@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -157,8 +156,3 @@ class BlockPtr:
 
     def __repr__(self) -> str:
         return f"<block {self.block_shape} at {self.offsets} of '{self.base.base.name}'>"
-
-
-def row_major(shape: Sequence[int]) -> tuple[int, ...]:
-    """The strides of an array of ``shape`` without gaps."""
-    return tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))

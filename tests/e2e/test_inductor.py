@@ -142,9 +142,12 @@ import triton
 import triton.language as tl
 from torch._inductor import triton_helpers, triton_heuristics
 from torch._inductor.ir import ReductionHint, TileHint
+from triton.compiler.compiler import AttrsDescriptor
 
 @triton_heuristics.pointwise(size_hints=[512], filename=__file__,
-    triton_meta={'signature': {0: '*fp32', 1: '*fp32', 2: 'i32'}, 'constants': {}}, inductor_meta={})
+    triton_meta={'signature': {0: '*fp32', 1: '*fp32', 2: 'i32'}, 'constants': {},
+    'configs': [AttrsDescriptor(divisible_by_16=(0, 1), equal_to_1=()), AttrsDescriptor.from_dict({})]},
+    inductor_meta={})
 @triton.jit
 def double(in_ptr0, out_ptr0, xnumel, XBLOCK : tl.constexpr):
     xoffset = tl.program_id(0) * XBLOCK
@@ -188,7 +191,7 @@ def test_a_file_of_pytorch_2_3_and_library_calls_without_a_kernel(workdir: Path)
     done = kb.run("old.py", machine("h100"), True, params={"inputs": "x.npz"}, store="memory:")
     assert (done.verdict, [one.get("model_nodes") for one in done.launches]) == ("yes", ["mul", None])
     for line, said in {
-        "torch.ops.aten.fft_r2c.default(buf1)": r"aten.fft_r2c.default is not here.*\(old.py:39\)",
+        "torch.ops.aten.fft_r2c.default(buf1)": r"aten.fft_r2c.default is not here.*\(old.py:42\)",
         "torch._C._dynamo.guards.assert_size_stride(buf1, (2, 3), (3, 1))": r"\(2, 3\) and \(3, 1\) \(old",
         "async_compile.cpp_pybinding(['x'], '''int''')": "is in cpp_pybinding, not in Triton",
     }.items():  # fmt: skip
