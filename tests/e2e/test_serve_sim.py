@@ -11,7 +11,7 @@ import kernbench as kb
 from kernbench.api.models.step_time import step
 from kernbench.api.serving.rates import read_rates
 from kernbench.errors import ConfigError, UsageError
-from kernbench.workloads.serving.policies.registry import shipped
+from kernbench.workloads.serving.policies import SHIPPED
 
 SHORT = ("serve-sim", "small", "--topology", "minimal", "--prompt", "64", "--output", "3", "--requests", "40")
 
@@ -89,7 +89,7 @@ def test_a_model_that_leaves_no_room_is_refused(cli):
     assert "141 GB" in done.err
 
 
-@pytest.mark.parametrize("policy", shipped())
+@pytest.mark.parametrize("policy", SHIPPED)
 def test_every_policy_serves_all(policy, workdir):
     found = kb.serve_sim("small", "minimal", rate=20_000, prompt="uniform(1,60)", output="uniform(1,9)",
                          requests=100, policy=policy, cache_tokens=128, batch=4)  # fmt: skip

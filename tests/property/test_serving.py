@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from kernbench.workloads.serving.limits import Limits
 from kernbench.workloads.serving.load import Load
 from kernbench.workloads.serving.loop import serve
-from kernbench.workloads.serving.policies.registry import policy_of, shipped
+from kernbench.workloads.serving.policies import SHIPPED, policy_of
 
 
 class Steps:
@@ -27,7 +27,7 @@ requests = st.lists(
 limits = st.builds(Limits, st.integers(1, 30), st.integers(1, 16), st.integers(1, 12), st.integers(1, 64))
 
 
-@given(requests, limits, st.sampled_from(shipped()))
+@given(requests, limits, st.sampled_from(sorted(SHIPPED)))
 def test_every_request_ends_or_is_refused_and_the_cache_is_never_above_its_room(asked, limits, policy):
     arrive, prompt, output = map(np.array, zip(*sorted(asked), strict=True))
     load = Load(arrive.astype(float), prompt, output)

@@ -6,7 +6,7 @@ import pytest
 from kernbench.errors import ConfigError, UsageError
 from kernbench.workloads.serving.lengths import Lengths
 from kernbench.workloads.serving.load import poisson
-from kernbench.workloads.serving.policies.registry import policy_of, shipped
+from kernbench.workloads.serving.policies import SHIPPED, policy_of
 from kernbench.workloads.serving.trace_file import read_trace
 
 FIXED = Lengths.read("10", "p")
@@ -97,9 +97,9 @@ def test_a_bad_trace_is_named_by_file_line_and_column(tmp_path, text, told):
 
 
 def test_policies_are_shipped_or_a_users_own(tmp_path):
-    assert shipped() == ["decode_first", "first_come", "prefill_first", "shortest"]
-    for name in shipped():
-        assert policy_of(name).__doc__
+    assert sorted(SHIPPED) == ["decode_first", "first_come", "prefill_first", "shortest"]
+    for name in SHIPPED:
+        assert type(policy_of(name)) is SHIPPED[name]
     file = tmp_path / "mine.py"
     file.write_text(
         "from kernbench.workloads.serving.policy import Policy\n"

@@ -11,8 +11,7 @@ from kernbench.workloads.serving.limits import Limits
 from kernbench.workloads.serving.load import Load, poisson
 from kernbench.workloads.serving.loop import serve
 from kernbench.workloads.serving.measures import RequestTimes, Target, over_time, percentiles, totals, waits
-from kernbench.workloads.serving.policies.first_come import FirstCome
-from kernbench.workloads.serving.policies.registry import policy_of
+from kernbench.workloads.serving.policies import FirstCome, policy_of
 from kernbench.workloads.serving.replicas import serve_on
 
 

@@ -18,7 +18,7 @@ from kernbench.workloads.serving.lengths import Lengths
 from kernbench.workloads.serving.limits import Limits
 from kernbench.workloads.serving.load import Load, poisson
 from kernbench.workloads.serving.measures import Target
-from kernbench.workloads.serving.policies.registry import policy_of
+from kernbench.workloads.serving.policies import policy_of
 from kernbench.workloads.serving.replicas import serve_on
 from kernbench.workloads.serving.served import Served
 from kernbench.workloads.serving.step_table import Phase, StepTable

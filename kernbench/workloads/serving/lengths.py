@@ -35,10 +35,10 @@ class Lengths:
 
     @classmethod
     def read(cls, text: str, what: str) -> Lengths:
-        """The distribution that ``text`` writes, a plain number too; ``what`` is it in the error.
+        """The distribution, or plain number, that ``text`` writes; errors call it ``what``.
 
         Raises:
-            UsageError: There is no such distribution, or its numbers do not make one.
+            UsageError: The distribution is unknown, or its numbers are out of range.
         """
         plain = text.strip()
         match = _CALL.fullmatch(f"fixed({plain})" if plain.isdigit() else text)
@@ -65,7 +65,7 @@ class Lengths:
         return cls(name, args)
 
     def draw(self, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """So many lengths."""
+        """``count`` lengths, in tokens."""
         if self.name == "fixed":
             return np.full(count, int(self.args[0]), np.int64)
         if self.name == "uniform":

@@ -1,4 +1,4 @@
-"""What a service may hold at a time."""
+"""How much a service holds and does at a time."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from kernbench.support.bounds import check_number
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a service may hold at a time.
+    """How much a service holds and does at a time, at most.
 
-    ``blocks`` of ``block_tokens`` tokens in the cache, ``batch`` requests, and ``step_tokens`` tokens of a
-    step, decodes and chunks of prompts together.
+    The cache has ``blocks`` of ``block_tokens`` tokens each. ``batch`` is a number of requests, ``step_tokens``
+    of tokens in a step, decodes and chunks of prompts together.
     """
 
     blocks: int
@@ -25,5 +25,5 @@ class Limits:
             check_number(name, getattr(self, name), 1, 1e12)
 
     def blocks_of(self, tokens: int) -> int:
-        """Blocks that so many tokens take."""
+        """Blocks that ``tokens`` tokens take."""
         return -(-tokens // self.block_tokens)

@@ -16,7 +16,7 @@ MOST_REQUESTS = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Requests in order of arrival: ns from the start, tokens of the prompt, tokens of the answer."""
+    """Requests in order of arrival: ns from the start, tokens of prompts, tokens of answers."""
 
     arrive_ns: NDArray[np.float64]
     prompt: NDArray[np.int64]
@@ -39,7 +39,7 @@ class Load:
         """The same requests in the same pattern, ``rate`` of them a second on the average.
 
         Raises:
-            UsageError: They all come at once, so that there is no pattern.
+            UsageError: All requests arrive at one time: there is no pattern to scale.
         """
         check_number("rate", rate, 1e-9, 1e9)
         if not self.rate:

@@ -8,27 +8,28 @@ from __future__ import annotations
 
 from collections import defaultdict
 from heapq import heappop, heappush
+from math import isnan
 from typing import Protocol
 
 from kernbench.errors import ConfigError
 from kernbench.workloads.serving.limits import Limits
 from kernbench.workloads.serving.load import Load
 from kernbench.workloads.serving.policy import Policy
-from kernbench.workloads.serving.request import Request
+from kernbench.workloads.serving.request import BATCH, CACHE, TOKENS, Request
 from kernbench.workloads.serving.served import Served, Steps, empty
 
 
 class StepTimes(Protocol):
-    """How long a step of the model takes, ns."""
+    """How long the parts of a step take, ns."""
 
     def prefill_ns(self, tokens: int) -> float:
-        """Of so many tokens of prompts, none of which has tokens before them."""
+        """Prefill of ``tokens`` tokens from the start of a prompt."""
 
     def past_ns(self, before: int, tokens: int) -> float:
-        """What ``before`` tokens of a prompt that are in the cache add to the time of its next ``tokens``."""
+        """Attention of the next ``tokens`` of a prompt to its ``before`` tokens in the cache."""
 
     def decode_ns(self, batch: int, keys: int) -> float:
-        """Of a token each of ``batch`` sequences, which have ``keys`` together, the new ones among them."""
+        """Decode of one token for each of ``batch`` sequences, which then have ``keys`` keys in all."""
 
 
 def serve(load: Load, times: StepTimes, limits: Limits, policy: Policy) -> Served:
@@ -58,7 +59,7 @@ class _Service:
         self.active: dict[int, Request] = {}
         """Requests in the batch, by number."""
         self.reading: list[Request] = []
-        """Of these, those whose prompts are not read to the end, in order of admission."""
+        """Those in the batch whose prompts are not read to the end, in order of admission."""
         self.decoding = 0
         self.keys = 0
         """Tokens in the cache of those that decode."""
@@ -97,7 +98,7 @@ class _Service:
 
     def _queue(self, request: Request) -> None:
         rank = float(self.policy.rank(request))
-        if rank != rank:
+        if isnan(rank):
             raise ConfigError(f"policy {type(self.policy).__name__} ranks request {request.number} as nan")
         request.place = (rank, request.number)
         request.queued = tuple(self.waited)
@@ -106,7 +107,6 @@ class _Service:
     def _step(self) -> None:
         policy, cause = self.policy, -1
         chunks: list[tuple[Request, int]] = []
-        decodes = self.decoding
         crowded = not policy.decodes_pause and self._grow()
         decodes = self.decoding
         if not crowded and (self.reading or self.waiting):
@@ -114,7 +114,7 @@ class _Service:
             room = min(room, int(policy.prompt_tokens(room, decodes))) if room > 0 else 0
             cause = self._take_prompts(room, chunks)
         elif self.waiting:
-            cause = 0
+            cause = CACHE
         if policy.decodes_pause:
             if chunks:
                 decodes = 0
@@ -152,26 +152,26 @@ class _Service:
         return crowded
 
     def _take_prompts(self, room: int, chunks: list[tuple[Request, int]]) -> int:
-        """Chunks of at most ``room`` tokens, of requests in the batch and then of the queue.
+        """Add chunks of at most ``room`` tokens, of requests in the batch and then of the queue.
 
-        What the first in the queue waits for, by its number in ``CAUSES``, -1 where nobody is left.
+        Returns what the first in the queue waits for, an index of ``CAUSES``; -1 where the queue is empty.
         """
         limits, waiting = self.limits, self.waiting
         for request in self.reading:
             if room <= 0:
-                return 2
+                return TOKENS
             tokens = min(room, request.to_read - request.done)
             room -= tokens
             chunks.append((request, tokens))
         while waiting:
             if len(self.active) >= limits.batch:
-                return 1
+                return BATCH
             request = waiting[0][1]
             blocks = limits.blocks_of(request.to_read)
             if self.used + blocks > limits.blocks:
-                return 0
+                return CACHE
             if room <= 0:
-                return 2
+                return TOKENS
             heappop(waiting)
             self.used += blocks
             self.active[request.number] = request

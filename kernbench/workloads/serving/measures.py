@@ -22,14 +22,14 @@ _MS = 1e6
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a request is to keep, ns: the time to its first token, and its mean time a token after that."""
+    """What a request should keep, ns: the time to its first token, and the mean time a token after it."""
 
     ttft_ns: float = inf
     tpot_ns: float = inf
 
     @property
     def given(self) -> bool:
-        """Whether there is any."""
+        """Whether either is given."""
         return min(self.ttft_ns, self.tpot_ns) < inf
 
 
@@ -50,7 +50,7 @@ class RequestTimes:
 
     @classmethod
     def of(cls, served: Served) -> RequestTimes:
-        """Of all that were not refused."""
+        """The times of all requests that were not refused."""
         number = np.setdiff1d(np.arange(len(served.done_ns)), np.array(served.refused, np.int64))
         arrive = served.load.arrive_ns[number]
         admit, first, done = (np.array(t)[number] for t in (served.admit_ns, served.first_ns, served.done_ns))
@@ -59,7 +59,7 @@ class RequestTimes:
         return cls(number, first - arrive, tpot, done - arrive, admit - arrive)
 
     def within(self, target: Target) -> NDArray[np.bool_]:
-        """Which kept it; without tokens after the first, the time a token is kept."""
+        """Which requests kept the target; an answer of one token keeps ``tpot_ns``."""
         return (self.ttft <= target.ttft_ns) & ~(self.tpot > target.tpot_ns)
 
 

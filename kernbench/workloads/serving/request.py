@@ -5,6 +5,8 @@ from __future__ import annotations
 CAUSES = ("cache", "batch", "tokens", "step")
 """What keeps requests in the queue: a full cache; a full batch; a step whose tokens are used up; the step
 that was under way when they came."""
+CACHE, BATCH, TOKENS = range(3)
+"""Indices of the first three."""
 
 
 class Request:
@@ -40,12 +42,12 @@ class Request:
         self.to_read = prompt
         """Tokens to prefill: the prompt, after a preemption the answer so far as well."""
         self.done = 0
-        """Of these, tokens that are prefilled."""
+        """Tokens of ``to_read`` that are prefilled."""
         self.made = 0
-        """Tokens of the answer when it started to decode, ..."""
+        """Tokens of the answer when it started to decode."""
         self.since = 0
-        """... which was after so many decode steps of the service."""
+        """Decode steps of the service until then."""
         self.context = 0
-        """Tokens in the cache then."""
+        """Its tokens in the cache then."""
         self.ends = -1
         """The decode step that makes its last token; -1 while it does not decode."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import isnan
 
 from kernbench.workloads.serving.limits import Limits
 from kernbench.workloads.serving.load import Load
@@ -17,7 +18,7 @@ def _numbers() -> array[float]:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """Of each step of a machine: its end and ns; in it, requests in the batch, blocks used, and the queue."""
+    """The steps of a machine: end and length, ns; during each, requests in batch and queue, blocks used."""
 
     end_ns: array[float] = field(default_factory=_numbers)
     ns: array[float] = field(default_factory=_numbers)
@@ -36,11 +37,11 @@ class Steps:
 
 @dataclass(slots=True)
 class Served:
-    """By the number of a request: when it was admitted, had its first token and was done, ns; NaN if refused.
+    """When each request, by its number, was admitted, had its first token and was done, ns; NaN if refused.
 
-    ``refused``: numbers of those that the whole cache cannot hold. ``preemptions``: how often, of those that
-    were. ``waits``: of those that waited in the queue before they were admitted, the ns for each of
-    ``CAUSES``. ``steps``: those of each machine; ``limits`` are of one.
+    ``refused``: requests that the whole cache cannot hold. ``preemptions``: how often a request was
+    preempted, if it was. ``waits``: ns that a request waited in the queue for each of ``CAUSES``, if
+    it did. ``steps``: one entry a machine; ``limits`` are those of one machine.
     """
 
     load: Load
@@ -52,13 +53,13 @@ class Served:
     preemptions: dict[int, int] = field(default_factory=dict)
     waits: dict[int, tuple[float, float, float, float]] = field(default_factory=dict)
     prompt_tokens: int = 0
-    """That were prefilled, those read again among them."""
+    """Tokens that were prefilled, those read again after a preemption too."""
     output_tokens: int = 0
     steps: list[Steps] = field(default_factory=list)
 
     def admit(self, request: Request, now: float, waited: Sequence[float]) -> None:
         """Note that a request leaves the queue; only the first time counts."""
-        if self.admit_ns[request.number] == self.admit_ns[request.number]:
+        if not isnan(self.admit_ns[request.number]):
             return
         self.admit_ns[request.number] = now
         if wait := now - request.arrive_ns:
@@ -67,11 +68,11 @@ class Served:
 
     def first_token(self, request: Request, now: float) -> None:
         """Note a token that ends a prompt; only the first time counts."""
-        if self.first_ns[request.number] != self.first_ns[request.number]:
+        if isnan(self.first_ns[request.number]):
             self.first_ns[request.number] = now
 
 
 def empty(load: Load, limits: Limits) -> Served:
-    """Of a service that has not begun."""
+    """The record of a service before its first step."""
     admit, first, done = (array("d", [float("nan")]) * len(load.arrive_ns) for _ in range(3))
     return Served(load, limits, admit, first, done)

@@ -88,7 +88,7 @@ class StepTable:
         return line[2] + line[3] * each
 
     def bars(self) -> dict[str, Bar]:
-        """By phase, of what is simulated so far; a phase with too few points lacks one."""
+        """How far off each phase is by the steps simulated so far; one with too few points is left out."""
         found = {}
         for phase, errors in (
             ("decode", [*_off_lines(self._rows()), *_off_lines(self._rows(across=True))]),
@@ -106,7 +106,7 @@ class StepTable:
         return list(rows.values())
 
     def _line(self, batch: int, each: float) -> tuple[float, float, float, float]:
-        """ns of so many sequences between two points of the grid of keys, as a straight line."""
+        """ns of ``batch`` sequences between two points of the grid of keys, as a straight line."""
         low, high = _around(_grid(4, math.ceil(each)), each)
         smaller = [b for b in (1, 4, *_grid(4, self.most_batch)[1:]) if b < self.most_batch]
 
@@ -135,7 +135,7 @@ def _around(grid: Sequence[int], value: float) -> tuple[int, int]:
 
 
 def _linear(points: Mapping[int, float], value: float) -> float:
-    """The line through two points; of one, that."""
+    """The line through two points; with one point, its value."""
     (low, low_ns), (high, high_ns) = min(points.items()), max(points.items())
     return low_ns + (high_ns - low_ns) * (value - low) / (high - low) if high > low else low_ns
 
@@ -148,7 +148,7 @@ def _parabola(points: Mapping[int, float], value: float) -> float:
 
 
 def _off_lines(rows: Sequence[Mapping[int, float]]) -> Iterator[float]:
-    """Of each point between two others, the error of the line through these, as a share of its ns."""
+    """The error of the line through a point's neighbours, as a share of its ns, for each inner point."""
     for row in rows:
         places = sorted(row)
         for low, at, high in zip(places, places[1:], places[2:], strict=False):
@@ -156,7 +156,7 @@ def _off_lines(rows: Sequence[Mapping[int, float]]) -> Iterator[float]:
 
 
 def _off_parabolas(row: Mapping[int, float]) -> Iterator[float]:
-    """The same of parabolas through the point below and two above, or where there is one, two and one."""
+    """The same for parabolas through two points below and one above, or one below and two above."""
     places = sorted(row)
     for at in range(1, len(places) - 1):
         near = [*places[max(0, at - 2) : at], *places[at + 1 : at + 3]][:3]

@@ -1,1 +1,0 @@
-"""What a service does first: the policies that ``--policy`` names."""
