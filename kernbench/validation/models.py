@@ -18,22 +18,22 @@ def roof_ms(case: Case) -> float:
 
 def first_token_s(case: Case) -> float:
     """s of the prefill of one prompt."""
-    return _step(case, "prefill", 1, int(case["prompt"])).ns / 1e9
+    return _prefill(case).ns / 1e9
 
 
 def roof_first_token_s(case: Case) -> float:
     """The same by a roofline of three numbers."""
-    return _step(case, "prefill", 1, int(case["prompt"])).roof_ns / 1e9
+    return _prefill(case).roof_ns / 1e9
 
 
 def tokens_s(case: Case) -> float:
-    """Tokens a second of sequences that begin together: the prefill of each, then steps of them all."""
-    return _tokens_s(case, _decode(case).ns, _step(case, "prefill", 1, int(case["prompt"])).ns)
+    """Tokens a second of sequences that start together: the prefill of each, then steps of them all."""
+    return _tokens_s(case, _decode(case).ns, _prefill(case).ns)
 
 
 def roof_tokens_s(case: Case) -> float:
     """The same by a roofline of three numbers."""
-    return _tokens_s(case, _decode(case).roof_ns, _step(case, "prefill", 1, int(case["prompt"])).roof_ns)
+    return _tokens_s(case, _decode(case).roof_ns, _prefill(case).roof_ns)
 
 
 def turns(case: Case) -> float:
@@ -53,6 +53,10 @@ def _tokens_s(case: Case, step_ns: float, prefill_ns: float) -> float:
 def _decode(case: Case) -> StepResult:
     context = int(case["prompt"]) + int(case["output"]) // 2
     return _step(case, "decode", int(case["batch"]), context)
+
+
+def _prefill(case: Case) -> StepResult:
+    return _step(case, "prefill", 1, int(case["prompt"]))
 
 
 def _step(case: Case, phase: Phase, batch: int, context: int) -> StepResult:

@@ -96,7 +96,8 @@ class Explained(_Keys):
     @property
     def text(self) -> str:
         """``silu is a launch of its own; accounts for -29 % to 0 %: rows of the GPU``."""
-        return f"{self.why}; accounts for {100 * self.least:+g} % to {100 * self.most:+g} %: {self.size}"
+        least, most = (f"{100 * share:+g} %" if share else "0 %" for share in (self.least, self.most))
+        return f"{self.why}; accounts for {least} to {most}: {self.size}"
 
 
 class Range(_Keys):

@@ -193,7 +193,7 @@ def test_verdicts_differences_and_remarks_of_rows() -> None:
     told = row(80.0, explained=because, see="its own", fitted="queues")
     assert (told.verdict, told.note, told.misses, told.see) == (
         "outside with a reason",
-        "because; accounts for -25 % to +0 %: rows",
+        "because; accounts for -25 % to 0 %: rows",
         False,
         "its own",
     )
@@ -416,6 +416,18 @@ def test_rows_are_measured_and_their_verdicts_are_those_of_the_page(
         assert row["verdict"] == promised[title].strip("*"), title
     assert not [row["row"] for row in rows if row["verdict"] in (running.OUTSIDE, running.MISSING)]
     assert ended.status == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("table", "least"), [("h100", 51), ("models", 15)])
+def test_the_short_form_is_what_the_page_says(table: str, least: int, workdir: Path) -> None:
+    """Difference, limit, basis and verdict of each row, statistics among them."""
+    promised = PAGE.read_text(encoding="utf-8").replace("**", "").splitlines()
+    report = validate(table, short=True)
+    assert len(report.rows) >= least
+    for row in report.rows:
+        line = next((line for line in promised if f"| {row.title} |" in line), "")
+        assert f"| {row.apart} | {row.limit} | {row.basis} | {row.verdict} |" in line, row.row
 
 
 def strict(cli: Cli, monkeypatch: pytest.MonkeyPatch, table: FigureTable, **measures: Any) -> Any:
