@@ -18,10 +18,10 @@ _FUNCTIONS = {
     "run": "overview:of_run",
     "energy": "energy:of_use",
     "what-if": "what_if:content",
-    **{
-        key: f"{key}:content"
-        for key in ("advice", "advising", "comparison", "diagnosis", "model", "serving", "sweep", "tuning")
-    },
+    "advising": "advice:of_named_run",
+    "sweep": "points:of_sweep",
+    "tuning": "points:of_tuning",
+    **{key: f"{key}:content" for key in ("advice", "comparison", "diagnosis", "model", "serving")},
 }
 """The function that shows it, in a module of :mod:`kernbench.api.contents`."""
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from kernbench.analysis.windows.chosen_window import ChosenWindow
 from kernbench.api.advice import Advice
 from kernbench.api.result import Run
+from kernbench.draw.cells import number
 from kernbench.draw.content import SHARE, Column, Content, Grid
 
 COLUMNS = (
@@ -28,6 +30,13 @@ def of_run(run: Run, window: ChosenWindow) -> Content:
     """What to do next, a row for each piece of advice."""
     launch = window.of_launches("advice is about")
     return content(run.advice("all" if launch == "run" else launch))
+
+
+def of_named_run(found: Mapping[str, Any]) -> Content:
+    """What :func:`kernbench.advise` has found: what it is about, then each piece."""
+    shown = content(found["advice"])
+    of = f"{found['bench']} on {found['topology']}, {found['window']}: {number(found['ns'])} ns"
+    return replace(shown, said=[of, *shown.said])
 
 
 def content(advice: Advice) -> Content:
