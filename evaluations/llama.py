@@ -7,6 +7,7 @@ from math import floor, log10
 from typing import TYPE_CHECKING, Any
 
 from kernbench.api.evaluations import evaluation
+from kernbench.api.models.step_time import ns_by_part
 from kernbench.api.sweeps.evaluator import Evaluator, PointRun
 from kernbench.errors import UsageError
 from kernbench.hardware.kinds.links import BLUE, FAINT, GREEN, ORANGE, PURPLE, SKY, VERMILION
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 PARTS = {"qkv": BLUE, "attention": ORANGE, "o": SKY, "all-reduce": PURPLE, "gate, up": GREEN,
          "down": VERMILION, "norm, add": FAINT}  # fmt: skip
-_PART_OF = {"keys": "attention", "attend": "attention", "combine": "attention", "gate-up": "gate, up",
-            "silu": "gate, up", "o-in": "o", "down-in": "down", "add": "norm, add"}  # fmt: skip
 WHOLE = {"models": "llama-8b,llama-70b", "packages": "1,2,4,8", "batch": "1,16,64,256",
          "kv": "512,1024,2048,4096,8192", "tokens": "128,512,2048,8192"}  # fmt: skip
 """All of it: a night on one machine, an hour on a cluster."""
@@ -80,7 +79,7 @@ def run(evaluator: Evaluator) -> None:
                 continue
             size = {k: point.get(k, "") for k in ("phase", "batch", "kv", "tokens")}
             row = {"model": _model(point).name, "packages": packages, **size}
-            parts = _parts(one)
+            parts = ns_by_part(one.launches)
             rows.append({**row, **_measure(one, point), "run_id": one.id})
             shares.append({**row, **{part: parts.get(part, 0.0) / _layer_ns(one) for part in PARTS}})
     evaluator.table("llama", rows)
@@ -118,7 +117,7 @@ def _of_so_many(evaluator: Evaluator, packages: int) -> dict[str, object]:
     if packages not in (1, there):
         raise UsageError(
             f"evaluation 'llama', parameter 'packages': {graph.properties['name']} is made of parts "
-            f"and has {there} packages, of which {packages} cannot be asked for; give 1 or {there}"
+            f"and has {there} packages, so it cannot have {packages}; give 1 or {there}"
         )
     return {}
 
@@ -132,21 +131,6 @@ def _layer_ns(run: PointRun) -> float:
     """From the start of the first launch to the end of the last, waits for other packages included."""
     ends = [(float(one["t_start"]), float(one["t_done"])) for one in run.launches]
     return max(end for _, end in ends) - min(start for start, _ in ends)
-
-
-def _parts(run: PointRun) -> dict[str, float]:
-    """ns by part of the layer: until a launch is done, from when the one before it was."""
-    parts: dict[str, float] = {}
-    mine = _first(run)
-    last = min(one["t_start"] for one in run.launches)
-    for one in run.launches:
-        if one["launch"] not in mine:
-            continue
-        name = "all-reduce" if "/" in one["kernel"] else str(one["kernel"])
-        name = _PART_OF.get(name, name)
-        parts[name] = parts.get(name, 0.0) + max(0.0, one["t_done"] - last)
-        last = max(last, one["t_done"])
-    return parts
 
 
 def _model(point: dict[str, Any]) -> Model:

@@ -13,6 +13,7 @@ from kernbench.api.shown import Found
 from kernbench.api.stores import check_can_be_written, default_store, folder_of, open_store
 from kernbench.support.data_files import data_dir, shipped_topologies
 from kernbench.support.pgraph import install
+from kernbench.support.sizes import counted
 from kernbench.version import __version__
 
 _NEEDED = (
@@ -121,7 +122,7 @@ def _store(url: str) -> str:
     opened = open_store(url)
     try:
         runs = len(opened.runs())
-        kept = f"{runs} run{'' if runs == 1 else 's'}"
+        kept = counted(runs, "run")
         if isinstance(opened, _Database):
             version = opened.schema_version
             if version is None:

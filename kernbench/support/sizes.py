@@ -1,4 +1,4 @@
-"""Bytes as people write them: ``4096``, ``64KiB``, ``48 GiB``; in every file and on every command line."""
+"""Sizes and counts as people write them, in files and on screens: ``64KiB``, ``48 GiB``, ``2 layers``."""
 
 from __future__ import annotations
 
@@ -21,3 +21,15 @@ def size_text(nbytes: float) -> str:
         if nbytes >= size:
             return f"{nbytes / size:g} {unit or 'B'}"
     return f"{nbytes:g} B"
+
+
+def decimal_size(nbytes: float) -> str:
+    """``nbytes`` in a decimal unit with three digits, as the sizes of models are given."""
+    units = ("B", "kB", "MB", "GB", "TB", "PB")
+    step = next((i for i in range(len(units)) if abs(nbytes) < 999.5 * 1000**i), len(units) - 1)
+    return f"{nbytes / 1000**step:.3g} {units[step]}"
+
+
+def counted(number: int, what: str) -> str:
+    """``1 layer``, ``2 layers``."""
+    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -9,8 +9,8 @@ import pytest
 
 import kernbench as kb
 from kernbench.errors import LaunchError, UsageError
+from kernbench.support.sizes import decimal_size
 from kernbench.workloads.models import products
-from kernbench.workloads.models.capacity import size
 
 ODD = {"model_type": "llama", "hidden_size": 96, "intermediate_size": 200, "num_attention_heads": 6}
 """Three heads share one of keys, and nothing divides over PEs."""
@@ -262,7 +262,7 @@ def test_experts_are_those_of_one_token(tmp_path):
             kb.run("llama-decoder", "minimal", config=config, **params)
     told = _refused("minimal", config=_config(tmp_path, **experts, num_hidden_layers=10**6), layers=0)
     per_layer = 2 * (96 * (96 + 2 * 2 * 16 + 96) + 8 * 3 * 96 * 200)
-    assert f"weights {size(per_layer * 10**6)}" in told
+    assert f"weights {decimal_size(per_layer * 10**6)}" in told
 
 
 def _refused(topology, **params):
@@ -283,8 +283,8 @@ def test_a_model_larger_than_the_memory_is_refused_before_it_is_simulated(tmp_pa
     told = _refused("minimal", layers=0, **how)
     weights = 2 * 10**6 * (512 * (512 + 2 * 128 + 512) + 3 * 512 * 1024)
     cache = 2 * 10**6 * 2 * 16 * 128
-    assert f"weights {size(weights)}, cache {size(cache)}" in told
-    assert f"of {size(6 << 30)}." in told
+    assert f"weights {decimal_size(weights)}, cache {decimal_size(cache)}" in told
+    assert f"of {decimal_size(6 << 30)}." in told
     most = int(told.partition("Give layers=")[2].partition(",")[0])
     assert f"does not fit: {most + 1} layers on 1 package" in _refused("minimal", layers=most + 1, **how)
     assert "does not fit: 1000000 layers" in _refused("minimal", capacity="model", **how)
@@ -313,7 +313,7 @@ def test_the_packages_that_a_model_needs(tmp_path):
     for tied, nbytes in ((False, 2 * 2 * 512 * 10**9), (True, 2 * 512 * 10**9)):
         told = _refused("minimal", config=_config(tmp_path, **sizes, tie_word_embeddings=tied), layers=0)
         weights = 2 * 10**6 * (512 * (512 + 2 * 128 + 512) + 3 * 512 * 1024)
-        assert f"weights {size(weights + nbytes)}" in told
+        assert f"weights {decimal_size(weights + nbytes)}" in told
 
 
 def test_a_sweep_and_the_command_line_refuse_alike(cli):

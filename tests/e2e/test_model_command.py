@@ -30,7 +30,7 @@ def test_each_row_is_a_step(answer, tmp_path):
     found = step("small", "minimal", "decode", 4, 64, store=str(tmp_path))
     assert answer.steps[1]["ns"] == found.ns
     assert answer.steps[1]["tokens_per_s"] == 4e9 / found.ns
-    tokens = answer.content.grids[0].rows[1]
+    tokens = answer.content().grids[0].rows[1]
     assert tokens["tokens_s_user"] == 1e9 / found.ns
     assert tokens["mj_token"] == answer.steps[1]["energy_pj"] / 4 / 1e9
 
@@ -71,7 +71,7 @@ def test_what_does_not_fit_is_said_beside_what_does(tmp_path):
     found = kb.model("small", "minimal", (1, 64), (64,), (), energy=False, topo=small, store=str(tmp_path))
     assert [row["batch"] for row in found.steps] == [1]
     assert [row["batch"] for row in found.refused] == [64]
-    assert "does not fit" in found.content.wrong[0]
+    assert "does not fit" in found.content().wrong[0]
     with pytest.raises(UsageError, match="does not fit"):
         kb.model("small", "minimal", (64,), (64,), (), topo=small, store=str(tmp_path))
 
@@ -83,5 +83,5 @@ def test_what_does_not_fit_is_answered_where_that_is_asked_and_says_so(tmp_path)
     with pytest.raises(UsageError, match="does not fit"):
         kb.model(str(tmp_path), "minimal", (1,), (64,), (), **given)
     found = kb.model(str(tmp_path), "minimal", (1,), (64,), (), ignore_capacity=True, **given)
-    assert "ignored" in found.content.said[0]
+    assert "ignored" in found.content().said[0]
     assert found.steps[0]["memory"]["free"] < 0

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kernbench.api.models.model import TWICE, ModelAnswer
 from kernbench.draw.content import SHARE, Column, Content, Grid
-from kernbench.workloads.models.capacity import size
+from kernbench.support.sizes import decimal_size
 
-_CHANGE = Column("change", SHARE, signed=True)
+_CHANGE = Column("change", SHARE, signed=True, quiet=(None,))
 _SHARES = ("of_roof", "estimated", "off_by_at_most")
 _SAID = tuple(
-    Column(name, SHARE if name in _SHARES else "")
+    Column(name, SHARE if name in _SHARES else "", quiet=(None,))
     for name in (
         *("of_roof", "bound_by", "most_time_in", "critical_path", "mj_token"),
         *("layers", "estimated", "off_by_at_most"),
@@ -29,13 +30,13 @@ NOTE = (
 )
 
 
-def content(found: Mapping[str, Any]) -> Content:
-    """What :func:`kernbench.model` has found, as a mapping."""
-    machine = (Column("machine"),) if len(found["machines"]) > 1 else ()
+def content(found: ModelAnswer) -> Content:
+    """What :func:`kernbench.model` has found."""
+    machine = (Column("machine"),) if len(found.machines) > 1 else ()
     change = (_CHANGE,) if machine else ()
-    steps = [_step(row) for row in found["steps"]]
+    steps = [_step(row) for row in found.steps]
     of = [*machine, Column("batch"), Column("context")]
-    twice = tuple(Column(name, SHARE, signed=True) for name in ("memory", "links", "compute"))
+    twice = tuple(Column(name, SHARE, signed=True) for name in TWICE)
     times = (Column("token_ms"), Column("tokens_s"), Column("tokens_s_user"))
     first = (Column("first_token_ms"), Column("tokens_s"))
     tokens = [step for step in steps if step["phase"] == "decode"]
@@ -45,22 +46,15 @@ def content(found: Mapping[str, Any]) -> Content:
         Grid("prefill", "First token", [*machine, Column("prompt"), *first, *change, *_SAID],
              [s for s in steps if s["phase"] == "prefill"]),
         Grid("twice", "With one part twice as fast, simulated again",
-             [*machine, Column("phase"), *of[-2:], Column("ms"), *twice], list(map(_twice, found["twice"]))),
+             [*machine, Column("phase"), *of[-2:], Column("ms"), *twice], list(map(_twice, found.twice))),
         Grid("memory", "Memory of a package", [*machine, Column("phase"), *of[-2:], *sizes], steps),
     ]  # fmt: skip
-    grids = [_whole(grid) for grid in grids]
-    wrong = [f"{_named(row)}: {row['problem']}" for row in found["refused"]]
-    packages = ", ".join(dict.fromkeys(f"{row['machine']} ({row['packages']})" for row in found["steps"]))
-    facts = [("model", found["model"]), ("packages", packages), ("judged by", JUDGED)]
-    notes = dict.fromkeys(note for row in found["steps"] for note in row["notes"])
-    return Content(grids, "no step", title=f"{found['model']} on {' and '.join(found['machines'])}",
+    wrong = [f"{_named(row)}: {row['problem']}" for row in found.refused]
+    packages = ", ".join(dict.fromkeys(f"{row['machine']} ({row['packages']})" for row in found.steps))
+    facts = [("model", found.model), ("packages", packages), ("judged by", JUDGED)]
+    notes = dict.fromkeys(note for row in found.steps for note in row["notes"])
+    return Content(grids, "no step", title=f"{found.model} on {' and '.join(found.machines)}",
                    facts=facts, said=[*notes], wrong=wrong, note=NOTE)  # fmt: skip
-
-
-def _whole(grid: Grid) -> Grid:
-    """The table without columns that say nothing in any row, with all rows in summaries too."""
-    said = [column for column in grid.columns if any(row.get(column.name) is not None for row in grid.rows)]
-    return Grid(grid.key, grid.heading, said, grid.rows, in_summary=None)
 
 
 def _step(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -85,7 +79,7 @@ def _step(row: Mapping[str, Any]) -> dict[str, Any]:
         "layers": f"{row['layers_simulated']} of {row['layers']}",
         "estimated": row["estimated"],
         "off_by_at_most": row["bar"],
-        **{name: size(nbytes) for name, nbytes in row["memory"].items()},
+        **{name: decimal_size(nbytes) for name, nbytes in row["memory"].items()},
     }
 
 
@@ -95,7 +89,7 @@ def _most(shares: Mapping[str, float]) -> tuple[str, float]:
 
 def _twice(row: Mapping[str, Any]) -> dict[str, Any]:
     named = {key: row[key] for key in ("machine", "phase", "batch", "context")}
-    changes = {what: row[what] / row["ns"] - 1 for what in ("memory", "links", "compute")}
+    changes = {what: row[what] / row["ns"] - 1 for what in TWICE}
     return {**named, "ms": row["ns"] / 1e6, **changes}
 
 

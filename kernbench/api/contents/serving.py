@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from math import inf
 
 from kernbench.api.serving.result import Serving
 from kernbench.draw.cells import number, share
 from kernbench.draw.content import SHARE, Column, Content, Grid
-from kernbench.workloads.models.capacity import counted
-from kernbench.workloads.serving.measures import over_time, waits
+from kernbench.support.sizes import counted
+from kernbench.workloads.serving.measures import Row, over_time, waits
 
 _SHARES = ("within", "machine_busy", "cache_mean", "cache_peak", "busy", "cache", "share")
 _CURVE = ("rate", "throughput", "goodput", "within", "output_tokens_s", "machine_busy", "mean_batch",
@@ -17,7 +18,7 @@ _CURVE = ("rate", "throughput", "goodput", "within", "output_tokens_s", "machine
 
 
 def content(found: Serving) -> Content:
-    """Of the last point, and the curve where there are several."""
+    """The tables of the point that is shown whole; the curve above them where there are several points."""
     point, curve = found.point, found.curve()
     at = f" at {number(point.rate)} requests/s" if len(curve) > 1 else ""
     grids = [
@@ -39,14 +40,15 @@ def content(found: Serving) -> Content:
     )
 
 
-def _grid(key: str, heading: str, rows: object, empty: str = "", in_summary: int | None = None) -> Grid:
-    listed = list(rows)  # type: ignore[call-overload]
-    names = list(listed[0]) if listed else []
-    return Grid(key, heading, _columns(names), listed, empty, in_summary=in_summary)
+def _grid(
+    key: str, heading: str, rows: Sequence[Row], empty: str = "", in_summary: int | None = None
+) -> Grid:
+    names = list(rows[0]) if rows else []
+    return Grid(key, heading, _columns(names), rows, empty, in_summary=in_summary)
 
 
-def _columns(names: object) -> list[Column]:
-    return [Column(name, SHARE if name in _SHARES else "") for name in names]  # type: ignore[attr-defined]
+def _columns(names: Iterable[str]) -> list[Column]:
+    return [Column(name, SHARE if name in _SHARES else "") for name in names]
 
 
 def _facts(found: Serving) -> list[tuple[str, str]]:
@@ -58,7 +60,7 @@ def _facts(found: Serving) -> list[tuple[str, str]]:
     return [
         ("model", found.model),
         ("machine", ", ".join([found.machine, counted(found.packages, "package"), *copies])),
-        *((name, text) for name, text in found.asked.items()),
+        *found.asked.items(),
         ("policy", found.policy),
         ("cache", f"{number(room)} tokens in blocks of {limits.block_tokens}"),
         ("batch", f"{limits.batch} requests, {limits.step_tokens} tokens a step"),
@@ -78,7 +80,6 @@ def _said(found: Serving) -> list[str]:
     if found.target.given:
         said.append(f"goodput {number(row['goodput'])} requests/s: {share(row['within'])} keep the target")
     if len(found.points) > 1:
-        most = max(float(point.totals["throughput"]) for point in found.points)
         if found.knee is not None:
             most_asked = ", the highest rate asked" if found.knee == found.points[-1].rate else ""
             said.append(
@@ -87,6 +88,7 @@ def _said(found: Serving) -> list[str]:
         elif found.target.given:
             said.append("knee: at the lowest rate already, less than 99% of the requests keep the target")
         else:
+            most = max(float(one.totals["throughput"]) for one in found.points)
             said.append(f"most served: {number(most)} requests/s; with --ttft and --tpot the knee is said")
     bars = ", ".join(
         f"{phase} at most {share(bar.worst)} (mean {share(bar.mean)}, {bar.points} points)"

@@ -6,13 +6,13 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from kernbench.analysis.routes.routing import kept_topology
 from kernbench.analysis.use.roofline import BETWEEN, WITHIN_PE
 from kernbench.api.models import step_time
 from kernbench.api.models.step_time import Phase, StepResult
-from kernbench.api.shown import SHOWN
+from kernbench.api.shown import Shows
 from kernbench.api.stores import Store, borrowed
 from kernbench.api.topologies import Topology, kept_machine
 from kernbench.api.what_if_runs import spec_with
@@ -23,7 +23,6 @@ from kernbench.hardware.kinds import COMPONENT_KINDS
 from kernbench.support.bounds import check_number
 
 if TYPE_CHECKING:
-    from kernbench.draw.content import Content
     from kernbench.support.pgraph import PropertyGraph
 
 TWICE = {
@@ -35,9 +34,10 @@ TWICE = {
 
 
 @dataclass(frozen=True, slots=True)
-class ModelAnswer:
-    """What came of :func:`model`."""
+class ModelAnswer(Shows):
+    """What :func:`model` found."""
 
+    shown_as: ClassVar[str] = "model"
     model: str
     machines: Sequence[str]
     steps: list[dict[str, Any]] = field(default_factory=list)
@@ -60,14 +60,6 @@ class ModelAnswer:
             | {f"{name}_bytes": nbytes for name, nbytes in row["memory"].items()}
             for row in self.steps
         ]
-
-    @property
-    def content(self) -> Content:
-        """Its tables, as every surface draws them."""
-        return SHOWN["model"](self.as_dict())
-
-    def _repr_html_(self) -> str:
-        return self.content.html()
 
 
 def model(
@@ -152,16 +144,13 @@ def model(
                 raise
             except KernBenchError as problem:  # of this step; others may be possible
                 if not twice:
-                    row = dict(zip(("phase", "batch", "context"), step, strict=True))
-                    answer.refused.append(
-                        {"machine": answer.machines[number], **row, "problem": str(problem)}
-                    )
+                    named = _named(answer.machines[number], step)
+                    answer.refused.append({**named, "problem": str(problem)})
             shown.done += 1
     if not found:
         raise UsageError(answer.refused[0]["problem"])
     for (number, twice, phase, sequences, length), result in found.items():
         size = phase, sequences, length
-        named: dict[str, Any] = dict(zip(("phase", "batch", "context"), size, strict=True))
         if not twice:
             base = found.get((0, "", *size))
             change = result.ns / base.ns - 1 if number and base is not None else None
@@ -169,8 +158,14 @@ def model(
         again = {what: found.get((number, what, *size)) for what in TWICE if not twice}
         if all(again.values()) and again:
             times = {what: one.ns for what, one in again.items() if one is not None}
-            answer.twice.append({"machine": answer.machines[number], **named, "ns": result.ns, **times})
+            named = _named(answer.machines[number], size)
+            answer.twice.append({**named, "ns": result.ns, **times})
     return answer
+
+
+def _named(machine: str, size: tuple[Phase, int, int]) -> dict[str, Any]:
+    """The columns that say which step a row is of."""
+    return {"machine": machine, **dict(zip(("phase", "batch", "context"), size, strict=True))}
 
 
 def faster(graph: PropertyGraph, what: str) -> PropertyGraph:

@@ -19,11 +19,9 @@ from kernbench.errors import UsageError
 from kernbench.workloads.models.roof import Peaks, Roof
 
 if TYPE_CHECKING:
-    from kernbench.api.result import Run
     from kernbench.engine.run_options import Progress
     from kernbench.host import Context
     from kernbench.support.pgraph import PropertyGraph
-    from kernbench.workloads.benches.llama_decoder import Plan
     from kernbench.workloads.models.config import Model
 
 Phase = Literal["decode", "prefill"]
@@ -157,7 +155,7 @@ def step(
         "kernels": kernels,
         "capacity": capacity,
     }
-    params = resolve("llama-decoder").resolve_params({**which, **asked, "layers": 0, "resident": True})
+    params = resolve("llama-decoder").resolve_params({**which, **asked})
     graph, classes = kept_machine(machine, topo)
     key = (str(graph.properties["id"]), sizes, asked, device, exact)
     kept = _kept(_file(store))
@@ -185,17 +183,18 @@ def _simulated(
 
     def decoder(torch: Context) -> None:
         plan, sips = bench.Plan.of(torch, sizes), torch.ahbm.sips
-        if bench.unshared(sizes, len(sips)) is None:  # before tensors take room; else the decoder refuses
-            need, fit = plan.fit(sizes.layers)
+        need, fit = plan.fit(sizes.layers)  # before tensors take room
         bench.run(torch)
         parts = {name: getattr(need, name).total() for name in ("weights", "cache", "activations")}
         roof = Roof.of(Peaks.of(torch.graph, sips), sizes, plan.phase, plan.tokens, plan.kv, len(sips))
+        free = fit.package_free - need.total.total()
+        too_large = ["it does not fit the memory, which was ignored"] if free < 0 else []
         seen.update(
             packages=len(sips),
-            memory={**parts, "free": fit.package_free - need.total.total()},
+            memory={**parts, "free": free},
             roof_ns=roof.ns,
             bound_by=roof.bound,
-            notes=_notes(plan, need.total.total() > fit.package_free),
+            notes=[*plan.notes, *too_large],
         )
 
     with redirect_stderr(io.StringIO()):  # what the bench says of it the result has
@@ -213,16 +212,9 @@ def _simulated(
         "layers_simulated": min([sizes.layers, *periods]),
         "estimated": estimated,
         "bar": bar,
-        "parts": parts_of(done),
+        "parts": _shares(ns_by_part(done.launches)),
         **seen,
     }
-
-
-def _notes(plan: Plan, too_large: bool) -> list[str]:
-    notes = [*plan.model.notes]
-    if plan.phase == "decode" and plan.kv < plan.torch.params.kv:
-        notes.append(f"of each sequence the last {plan.kv} keys are there, its window")
-    return [*notes, *(["it does not fit the memory, which was ignored"] if too_large else [])]
 
 
 def _traced(
@@ -242,27 +234,30 @@ def _traced(
         layer = {**params, "layers": 1}
         with redirect_stderr(io.StringIO()):
             one = run("llama-decoder", graph, params=layer, device=device, store=opened, tags=[TAG])
-        causes = one.critical_path("all").by_cause()
-        whole = sum(causes.values())
         found = {
             "energy_pj": one.energy()["launches_pj"] * sizes.layers,
-            "causes": {cause: ns / whole for cause, ns in sorted(causes.items(), key=lambda item: -item[1])},
+            "causes": _shares(one.critical_path("all").by_cause()),
             "run_id": one.id,
         }
         kept.keep("layer", *key, figure=found, model=sizes.name, machine=str(graph.properties["name"]))
         return found
 
 
-def parts_of(done: Run) -> dict[str, float]:
-    """Share of the launches' time by part of a layer: until one is done, from when the one before it was."""
-    mine = [one for one in done.launches if one["rank"] in (None, 0)]
+def ns_by_part(launches: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """ns of the first package by part of a layer: until a launch is done, from when the one before it was."""
     spent: dict[str, float] = {}
-    last = min(one["t_start"] for one in mine)
-    for one in mine:
-        name = "all-reduce" if "/" in one["kernel"] else str(one["kernel"])
-        name = PART_OF.get(name, name)
-        spent[name] = spent.get(name, 0.0) + max(0.0, one["t_done"] - last)
-        last = max(last, one["t_done"])
+    last = min(one["t_start"] for one in launches)
+    for one in launches:
+        if one["rank"] in (None, 0):
+            name = "all-reduce" if "/" in one["kernel"] else str(one["kernel"])
+            name = PART_OF.get(name, name)
+            spent[name] = spent.get(name, 0.0) + max(0.0, one["t_done"] - last)
+            last = max(last, one["t_done"])
+    return spent
+
+
+def _shares(spent: Mapping[str, float]) -> dict[str, float]:
+    """Shares of the whole, the largest first."""
     whole = sum(spent.values())
     return {name: ns / whole for name, ns in sorted(spent.items(), key=lambda item: -item[1])}
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from kernbench.engine.machine.machine import Machine
 from kernbench.errors import UsageError
 from kernbench.host import Context
+from kernbench.support.sizes import decimal_size
 from kernbench.values import DataPlane
-from kernbench.workloads.models.capacity import size
 from kernbench.workloads.models.config import Model
 
 if TYPE_CHECKING:
@@ -29,18 +29,13 @@ def cache_room(
     decode of ``batch``, or of ``step_tokens`` of a prompt where these take more.
 
     Raises:
-        UsageError: Not one token fits; it says what is needed and what there is.
+        UsageError: No token fits, or the packages cannot share the model; the message has the bytes that are
+            needed and free.
     """
-    from kernbench.workloads.benches.llama_decoder import Plan, unshared
+    from kernbench.workloads.benches.llama_decoder import Plan
 
     data = DataPlane(verify=False)
     with Context(Machine(graph, [data]), data, device=device, params=params) as torch:
-        packages = len(torch.ahbm.sips)
-        if (name := unshared(sizes, packages)) is not None:
-            raise UsageError(
-                f"{sizes.name} has {name} = {getattr(sizes, name)}, which {packages} packages cannot share; "
-                "select fewer with --device"
-            )
         plan = replace(Plan.of(torch, sizes), phase="decode", tokens=batch, kv=1)
         need, fit = plan.fit(sizes.layers)
         # As a line through two numbers of keys that PEs share evenly: to lay millions out takes long.
@@ -53,7 +48,7 @@ def cache_room(
         if tokens < 1:
             raise UsageError(
                 f"{sizes.name} leaves no room for a cache: with {batch} sequences of a token a package needs "
-                f"{size(need.total.total())} ({need}) and has {size(fit.package_free)} free; take more "
-                "packages, or a smaller batch"
+                f"{decimal_size(need.total.total())} ({need}) and has {decimal_size(fit.package_free)} free; "
+                "take more packages, or a smaller batch"
             )
         return tokens

@@ -108,11 +108,11 @@ def command(
     if out is not None:
         write_page(found, Path(out))
     if fmt == "json":
-        return print_json(found.as_dict())
-    if fmt == "csv":
+        print_json(found.as_dict())
+    elif fmt == "csv":
         rows = found.flat()
-        return print_csv(list(rows[0]), [list(row.values()) for row in rows])
-    print_content(found.content, whole=True)
-    if out is not None:
-        say(out)
-    return None
+        print_csv(list(rows[0]), [list(row.values()) for row in rows])
+    else:
+        print_content(found.content(), whole=True)
+        if out is not None:
+            say(out)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import click
@@ -10,7 +11,7 @@ import click
 import kernbench as kb
 from kernbench.cli import options
 from kernbench.cli.group import Command
-from kernbench.cli.output import format_option, print_content, print_csv, print_json, say
+from kernbench.cli.output import format_option, print_content, print_csv, print_json, say_last
 from kernbench.cli.progress import running
 
 _TIME = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(ns|us|ms|s)\s*")
@@ -75,7 +76,7 @@ def _time(_ctx: click.Context, _param: click.Parameter, text: str | None) -> flo
 @click.option("--tpot", "tpot_ns", metavar="TIME", callback=_time,
               help="Target for the mean time a token after the first.")  # fmt: skip
 @click.option("--out", metavar="F.csv", callback=options.ends_in(".csv"),
-              help="Also write a row for each request, as JSON's percentiles.")  # fmt: skip
+              help="Also write a row for each request, at the rate of JSON's percentiles.")  # fmt: skip
 @click.option("--page", metavar="F.html", callback=options.ends_in(".html"),
               help="Also write all tables as a page.")  # fmt: skip
 @options.exact
@@ -107,11 +108,9 @@ def command(
         found.write_requests(out)
     shown = found.content()
     if page is not None:
-        from kernbench.export.html import files
-        from kernbench.support.written_files import writing
+        from kernbench.export.html.files import write_still
 
-        with writing(page) as partial:
-            partial.write_text(files.still(shown.title, shown.html()), encoding="utf-8")
+        write_still(Path(page), shown)
     if fmt == "json":
         print_json(found.as_dict())
     elif fmt == "csv":
@@ -119,4 +118,4 @@ def command(
         print_csv(list(rows[0]), [[row.get(name) for name in rows[0]] for row in rows])
     else:
         print_content(shown)
-        say(f"\n{shown.note}")
+        say_last(shown)

@@ -13,6 +13,7 @@ from kernbench.cli.output import emit_result, format_option
 from kernbench.cli.progress import running
 from kernbench.cli.sweep_chart import draw_chart
 from kernbench.errors import nothing_checked
+from kernbench.support.sizes import counted
 
 if TYPE_CHECKING:
     from kernbench.api.sweeps.result import SweepPoint
@@ -138,7 +139,7 @@ def command(
         if measured:
             done = kb.Sweep(bench or "", tuple(sorted(measured, key=lambda point: point.point)))
             emit_result(fmt, done)
-        points = f"{len(measured)} point{'' if len(measured) == 1 else 's'}"
+        points = counted(len(measured), "point")
         raise KeyboardInterrupt(f"after {points}; the same command completes the sweep") from None
     emit_result(fmt, found, lambda: draw_chart(found))
     if out is not None:

@@ -25,7 +25,7 @@ from kernbench.cli.group import Command, Entry, LazyGroup
 from kernbench.cli.output import emit, format_option, number, print_table, say
 from kernbench.hardware.topology.harvest import COUNTED, lost
 from kernbench.support.pgraph import PropertyGraph
-from kernbench.support.sizes import size_text
+from kernbench.support.sizes import counted, size_text
 
 _HERE = "kernbench.cli.commands"
 
@@ -68,10 +68,10 @@ def check(file: str, topo: dict[str, str], components: str | None, fmt: str) -> 
     }
     found = topology_warnings(graph)
     if fmt == "table":
-        counted = f"{facts['components']} components, {facts['links']} links"
+        told = f"{facts['components']} components, {facts['links']} links"
         if facts["overrides"]:
-            counted += f", {facts['overrides']} override{'' if facts['overrides'] == 1 else 's'}"
-        say(f"{file}: valid, {counted}, id {facts['id']}")
+            told += f", {counted(facts['overrides'], 'override')}"
+        say(f"{file}: valid, {told}, id {facts['id']}")
         if gone := facts["lost"]:
             say(f"lost for good: {', '.join(_lost(what, one) for what, one in gone.items())}")
         for warning in found:

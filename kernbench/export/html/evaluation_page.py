@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +21,8 @@ def page(
     grids = [Grid(name, name, [column(key) for key in rows[0]], [*map(_texts, rows)])
              for name, rows in tables.items() if rows]  # fmt: skip
     shown = Content(grids, "no rows", title=title, facts=list(facts.items()), said=notes)
-    return files.still(title, shown.html() + "".join(map(_image, pictures)))
+    images = "".join(files.picture(file.stem, file.read_bytes()) for file in pictures)
+    return files.still(title, shown.html() + images)
 
 
 def _texts(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -32,8 +31,3 @@ def _texts(row: Mapping[str, Any]) -> dict[str, Any]:
         key: " ".join(f"{n}={one}" for n, one in value.items()) if isinstance(value, Mapping) else value
         for key, value in row.items()
     }
-
-
-def _image(file: Path) -> str:
-    data = base64.b64encode(file.read_bytes()).decode("ascii")
-    return f'<p><img alt="{escape(file.stem)}" src="data:image/png;base64,{data}"></p>'

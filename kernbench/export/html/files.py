@@ -16,6 +16,9 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from kernbench.draw.content import Content
+from kernbench.support.written_files import writing
+
 _FOLDER = Path(__file__).resolve().parent / "static"
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 _IMPORT = re.compile(r'^import (?:\{(?P<names>[^}]*)\}) from "\./(?P<file>[\w.-]+)";\n', re.MULTILINE)
@@ -89,6 +92,18 @@ def still(title: str, body: str) -> str:
     head = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
     style = f"{_files()['page.css']}\nimg {{ max-width: 100%; background: #fff; }}"
     return _html(title, f"{head}<style>{style}</style>", f'<main id="page">{body}</main>')
+
+
+def write_still(file: Path, shown: Content, pictures: str = "") -> None:
+    """Write tables and lines as a page of their own, with ``pictures`` below."""
+    with writing(file) as partial:
+        partial.write_text(still(shown.title, shown.html() + pictures), encoding="utf-8")
+
+
+def picture(text: str, png: bytes) -> str:
+    """A PNG picture within a page; ``text`` says what it shows."""
+    data = base64.b64encode(png).decode("ascii")
+    return f'<p><img alt="{escape(text)}" src="data:image/png;base64,{data}"></p>'
 
 
 def _html(title: str, head: str, body: str) -> str:

@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernbench.errors import UsageError
+from kernbench.support.sizes import counted, decimal_size
 from kernbench.workloads.benches._inputs import SEED, activations, weights
 from kernbench.workloads.benches.params import Param
 from kernbench.workloads.benches.registry import bench
-from kernbench.workloads.models.capacity import Fit, Need, counted, size
+from kernbench.workloads.models.capacity import Fit, Need
 from kernbench.workloads.models.config import MODELS, Model, model_of
 from kernbench.workloads.models.layout import Share
 from kernbench.workloads.models.prefill_step import PrefillStep
@@ -89,21 +90,14 @@ def run(torch: Context) -> None:
         raise UsageError(
             "bench 'llama-decoder' needs address_model va or la: a PE reads from several memories at once"
         )
-    if (name := unshared(model, ranks)) is not None:
-        raise UsageError(
-            f"bench 'llama-decoder': {model.name} has {name} = {getattr(model, name)}, which {ranks} "
-            "packages cannot share; select fewer with --device"
-        )
     plan = Plan.of(torch, model)
-    tokens, kv = plan.tokens, plan.kv
-    _say(model, *model.notes)
+    tokens, kv, share = plan.tokens, plan.kv, plan.share(ranks)
+    _say(model, *plan.notes)
     if model.experts > 1 and tokens > 1:
         raise UsageError(
             f"bench 'llama-decoder': {model.name} has experts (num_local_experts, num_experts_per_tok), and "
             f"which of them {tokens} tokens pass is not simulated; one token is, phase=decode batch=1"
         )
-    if plan.phase == "decode" and kv < p.kv:
-        _say(model, f"sliding_window: of {p.kv} keys the last {kv} are there and are read")
     if 0 < model.window < tokens and plan.phase == "prefill":
         raise UsageError(
             f"bench 'llama-decoder': {model.name} has sliding_window = {model.window}, and a prefill of "
@@ -114,7 +108,7 @@ def run(torch: Context) -> None:
     made = None if p.resident else _Values(model, tokens, kv, layers, p.seed)
 
     def worker(rank: int) -> None:
-        step = plan.make(torch, plan.share(ranks), dist.all_reduce if ranks > 1 else None)
+        step = plan.make(torch, share, dist.all_reduce if ranks > 1 else None)
         if made is None:
             layer = step.layer(0)
             step.start()
@@ -151,7 +145,7 @@ def sizes_of(model: str = "", config: str = "") -> Model:
 
 
 def unshared(model: Model, packages: int) -> str | None:
-    """What of a model so many packages cannot share, None where they can."""
+    """The size of a model that does not divide by ``packages``; None where they can share it."""
     for name in ("kv_heads", "heads", "ffn"):
         of = getattr(model, name)
         if of % packages and not (name == "kv_heads" and packages % of == 0):
@@ -183,6 +177,14 @@ class Plan:
             return cls(torch, model, p.phase, p.tokens, 0, p.kernels)
         return cls(torch, model, p.phase, p.batch, min(p.kv, model.window or p.kv), p.kernels)
 
+    @property
+    def notes(self) -> list[str]:
+        """What is left out, or is not what was asked for."""
+        asked, notes = self.torch.params.kv, [*self.model.notes]
+        if self.phase == "decode" and self.kv < asked:
+            notes.append(f"sliding_window: of {asked} keys the last {self.kv} are there and are read")
+        return notes
+
     def make(self, context: Any, share: Share, reduce: Any = None) -> Any:
         """The step of one package, which has ``share`` of the model."""
         if self.kernels == "triton":
@@ -192,8 +194,17 @@ class Plan:
         return PrefillStep(context, share, self.model, self.tokens, reduce)
 
     def share(self, ranks: int) -> Share:
-        """What each of so many packages has of the model."""
+        """What each of ``ranks`` packages has of the model.
+
+        Raises:
+            UsageError: They cannot share it.
+        """
         model, torch = self.model, self.torch
+        if (name := unshared(model, ranks)) is not None:
+            raise UsageError(
+                f"bench 'llama-decoder': {model.name} has {name} = {getattr(model, name)}, which {ranks} "
+                "packages cannot share; select fewer with --device"
+            )
         return Share(
             model.heads // ranks,
             max(1, model.kv_heads // ranks),
@@ -205,7 +216,7 @@ class Plan:
         )
 
     def fit(self, layers: int, packages: int = 0) -> tuple[Need, Fit]:
-        """What so many layers need on each package, by default those of the run, and whether that fits."""
+        """What ``layers`` layers need on each package, by default of the run, and whether that fits."""
         sips = self.torch.ahbm.sips
         packages = packages or len(sips)
         need = Need.of(self.torch, self.make, self.share(packages), self.model, layers, packages)
@@ -217,9 +228,8 @@ def _check_capacity(plan: Plan, layers: int) -> None:
     p, sips, model, fit = plan.torch.params, plan.torch.ahbm.sips, plan.model, plan.fit
     need, found = fit(layers)
     what = f"{counted(layers, 'layer')} on {counted(len(sips), 'package')}"
-    have = (
-        f"{what}: a package needs {size(need.total.total())} ({need}) and has {size(found.package_free)} free"
-    )
+    free = decimal_size(found.package_free)
+    have = f"{what}: a package needs {decimal_size(need.total.total())} ({need}) and has {free} free"
     if found.fits or p.capacity == "ignore":
         ignored = "" if found.fits else "; does not fit, ignored"
         if model is not SMALL or ignored:
@@ -238,7 +248,7 @@ def _check_capacity(plan: Plan, layers: int) -> None:
     remedies.append("capacity=ignore, which answers for a machine that cannot be")
     raise UsageError(
         f"bench 'llama-decoder': {model.name} does not fit: {have}; {found.name} would hold "
-        f"{size(found.needed)} of {size(found.free)}. Give {', or '.join(remedies)}. "
+        f"{decimal_size(found.needed)} of {decimal_size(found.free)}. Give {', or '.join(remedies)}. "
         "All values are f16; smaller types are not simulated"
     )
 

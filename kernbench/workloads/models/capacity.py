@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernbench.host.placement import DPPolicy, place
 from kernbench.support import dtypes
+from kernbench.support.sizes import decimal_size
 from kernbench.workloads.models.layout import Share
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class Need:
 
     def __str__(self) -> str:
         parts = {"weights": self.weights, "cache": self.cache, "activations": self.activations}
-        return ", ".join(f"{name} {size(each.total())}" for name, each in parts.items())
+        return ", ".join(f"{name} {decimal_size(each.total())}" for name, each in parts.items())
 
 
 def _made(torch: Context, make: Make, share: Share) -> tuple[Bytes, Bytes, Bytes]:
@@ -129,15 +130,3 @@ class Fit:
     def fits(self) -> bool:
         """Whether every memory has room."""
         return self.needed <= self.free
-
-
-def size(nbytes: float) -> str:
-    """Bytes in a decimal unit with three digits, as the sizes of models are said."""
-    units = ("B", "kB", "MB", "GB", "TB", "PB")
-    step = next((i for i in range(len(units)) if abs(nbytes) < 999.5 * 1000**i), len(units) - 1)
-    return f"{nbytes / 1000**step:.3g} {units[step]}"
-
-
-def counted(number: int, what: str) -> str:
-    """``1 layer``, ``2 layers``."""
-    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -11,8 +11,8 @@ from kernbench.support.bounds import check_number
 class Limits:
     """How much a service holds and does at a time, at most.
 
-    The cache has ``blocks`` of ``block_tokens`` tokens each. ``batch`` is a number of requests, ``step_tokens``
-    of tokens in a step, decodes and chunks of prompts together.
+    The cache has ``blocks`` of ``block_tokens`` tokens each. ``batch`` is a number of requests,
+    ``step_tokens`` of tokens in a step, decodes and chunks of prompts together.
     """
 
     blocks: int
