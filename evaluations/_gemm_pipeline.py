@@ -35,7 +35,7 @@ class Hardware:
 
     @classmethod
     def of(cls, graph: PropertyGraph) -> Hardware:
-        """Those of PE 0 of cube 0."""
+        """The figures of PE 0 of cube 0."""
         gemm = graph.node(places(graph).part("pe_gemm", 0, 0, 0)).properties
         tcm = graph.node(places(graph).part("pe_tcm", 0, 0, 0)).properties
         engine, clock_ghz = MatrixEngine.of(gemm), float(gemm["clock_ghz"])

@@ -109,7 +109,7 @@ def _numbers(params: dict[str, Any], name: str) -> list[int]:
 
 
 def _of_so_many(evaluator: Evaluator, packages: int) -> dict[str, object]:
-    """What makes the machine one of so many packages; a machine of parts has those of its file."""
+    """Changes that give the machine ``packages`` packages; a machine of parts has those of its file."""
     graph = evaluator.machine()
     there = int(graph.properties["sips"])
     if "parts" not in content_of(str(graph.properties["spec"])):

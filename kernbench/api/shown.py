@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from kernbench.draw.content import Content
 
 SHOWN: dict[str, Callable[..., Content]] = {}
-"""By what is shown, such as ``run``, ``tab`` or ``advice``."""
+"""What draws a result, by what is shown: ``run``, ``tab``, ``advice`` and others."""
 
 
 class Shows:
@@ -28,7 +28,7 @@ class Shows:
         return SHOWN[self.shown_as](self)
 
     def as_dict(self) -> dict[str, Any]:
-        """What JSON has of it."""
+        """The result as JSON prints it."""
         raise NotImplementedError
 
     def _repr_html_(self) -> str:

@@ -408,7 +408,7 @@ def share(_ctx: click.Context, _param: click.Parameter, text: str) -> float:
 
 @contextmanager
 def opened(url: str | None) -> Iterator[GraphStore]:
-    """The store at ``url`` for the length of a ``with``; what it has to remark goes to stderr."""
+    """The store at ``url`` for the length of a ``with``; its remarks go to stderr."""
     from kernbench.api.stores import borrowed
 
     with borrowed(url) as store:

@@ -132,7 +132,7 @@ def _wire(wire: Wire, ink: Ink, overlay: Overlay | None) -> str:
 
 
 def _use(share: float, busiest: str | None, members: tuple[str, ...]) -> str:
-    """What a tooltip says of the use of a wire or box: where it stands for several, of which."""
+    """The utilisation in a tooltip of a wire or box; one that stands for several names its busiest member."""
     whose = f", of its busiest member {busiest}" if busiest and members != (busiest,) else ""
     return f"\nutilisation {percent(share)}{whose}"
 

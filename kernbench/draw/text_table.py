@@ -18,7 +18,7 @@ _JOINTS = re.compile(r"[^\s.\-_/=]*(?:->|[.\-_/=])?|\s+")
 _LEAST = 12
 """A text is broken into no pieces narrower than this, unless it has narrower words."""
 _LONG = 24
-"""A name of so many characters is worth a line of its own."""
+"""Characters of a name from which on it is worth a line of its own."""
 
 
 class TextTable(NamedTuple):

@@ -8,10 +8,11 @@ from kernbench.validation import h100
 from kernbench.validation.table_file import Case
 
 ROWS, DEPTH = 128, 64
-"""Of a block."""
+"""Size of a block."""
 COLUMNS = (256, 128)
-"""Of a block: the better of these, but for the first alone where it takes more turns of loops than this:"""
+"""Columns of a block: the better of the two is taken."""
 COMPARED = 20_000
+"""Turns of loops beyond which the first is taken without a comparison."""
 
 
 def turns(case: Case, columns: int | None = None) -> float:

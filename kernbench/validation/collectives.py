@@ -50,7 +50,7 @@ def npus_ns(case: Case) -> float:
 
 
 def a100_us(case: Case) -> float:
-    """Time of an all-reduce of ``bytes`` on four A100s, us, by the protocol that NCCL has for so many."""
+    """Time of an all-reduce of ``bytes`` on four A100s, us, by NCCL's protocol for that size."""
     nbytes, ranks = int(case["bytes"]), 4
     protocol = case["low_latency" if nbytes <= int(case["low_latency_to"]) else "simple"]
     scale = _scale(nbytes / ranks / int(protocol["slot_bytes"]), case)

@@ -35,7 +35,7 @@ LAST = 20 * PERIOD
 LONGER = 5
 """Times as many cycles decide of a rate in the end: queues of a rate a little too high grow slowly."""
 SATURATED = 3.0
-"""A network is saturated where packets take so many times as long as without load."""
+"""A network is saturated where packets take this many times as long as without load."""
 _UP, _DOWN, _CLOSE = 1.12, 1.25, 1.03
 """Factors between the rates that are tried: beyond one that is carried, below one that is not, at the end."""
 

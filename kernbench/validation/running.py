@@ -192,7 +192,7 @@ def measured(
 
 
 def judged(group: CaseGroup, rows: Sequence[ComparedFigure]) -> list[ComparedFigure]:
-    """Rows of a group of which nine in ten are to be within its limit: else no reason excuses the others."""
+    """The rows of a group; where fewer than nine in ten keep a limit for 9 in 10, no reason excuses one."""
     within = sum(row.verdict == WITHIN for row in rows)
     if group.limit.kind != "nine_in_ten" or within * 10 >= len(rows) * 9:
         return list(rows)

@@ -70,7 +70,7 @@ def sampled(table: str, group: CaseGroup, extent: Extent) -> tuple[list[NamedCas
 
 
 def not_whole(samples: Iterable[Sample]) -> list[Sample]:
-    """Those of which not all cases are measured; groups of one set are one."""
+    """The sets that are measured in part; groups of one set count as one."""
     found: dict[tuple[str, str], Sample] = {}
     for one in samples:
         before = found.get((one.table, one.rows))

@@ -18,7 +18,7 @@ from kernbench.values import DataPlane
 SIDE = 8
 """Cores of a row, and of a column."""
 STAGES = 3
-"""Of the loop: two blocks in use or on their way, as its buffers have."""
+"""Stages of the loop along k: its buffers hold two blocks, in use or on their way."""
 
 
 def matmul(

@@ -56,7 +56,7 @@ class StepResult:
     estimated: float
     """Share of ``ns`` that was accounted for by layers like those that were simulated."""
     bar: float
-    """By how much of itself ``ns`` may differ from that of a run of every layer and package."""
+    """By what share of itself ``ns`` may differ from a run of every layer and package."""
     parts: Mapping[str, float]
     """Share of the simulated layers' time by part of a layer."""
     roof_ns: float
@@ -65,7 +65,7 @@ class StepResult:
     """What most of ``roof_ns`` is spent on: ``compute``, ``memory`` or ``links``."""
     memory: Mapping[str, float]
     energy_pj: float | None = None
-    """Of the launches, layer by layer; None where it was not asked for."""
+    """Energy of all layers' launches; None where it was not asked for."""
     causes: Mapping[str, float] | None = None
     """Share of the critical path of a layer by cause; None as with energy."""
     run_id: str = ""

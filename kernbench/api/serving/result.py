@@ -43,7 +43,7 @@ class ServingPoint:
 
     @classmethod
     def of(cls, served: Served, target: Target, rate: float | None) -> ServingPoint:
-        """Measured."""
+        """The figures of ``served``; ``rate`` is the rate that was asked for, if any."""
         rate = served.load.rate if rate is None else rate
         times = RequestTimes.of(served)
         return cls(rate, served, times, totals(served, times, target), percentiles(times))
@@ -94,7 +94,7 @@ class Serving(Shows):
     model: str
     machine: str
     packages: int
-    """Of a machine."""
+    """Packages of each machine."""
     replicas: int
     policy: str
     asked: Mapping[str, str]

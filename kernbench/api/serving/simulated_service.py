@@ -25,7 +25,7 @@ from kernbench.workloads.serving.step_table import Phase, StepTable
 from kernbench.workloads.serving.trace_file import read_trace
 
 KEPT_SHARE = 0.99
-"""Of the requests that have to keep the target up to the knee."""
+"""Share of the requests that keep the target up to the knee."""
 _NARROW = 1.05
 """The knee is known to this factor."""
 NOTES = (
@@ -79,8 +79,9 @@ def serve_sim(
         step_tokens: Tokens of a step, at most: longer prompts are read in chunks.
         block_tokens: Tokens of a block of the cache.
         cache_tokens: Tokens of the cache; by default what weights and activations leave of the memory.
-        ttft_ns: Time to the first token that a request should keep, ns; ``tpot_ns``: mean time a token after
-            it. Goodput and the knee are of these.
+        ttft_ns: Target for the time to the first token, ns.
+        tpot_ns: Target for the mean time a token after the first, ns. Goodput and the knee count requests
+            that keep both targets.
         device: ``"all"`` packages, which share the model, or ``"sip:N"``.
         topo: Changes of the topology's keys.
         exact: Simulate every layer and package of a step.

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def model_figure(rows: Sequence[Mapping[str, Any]]) -> Figure:
-    """Of steps in decode; dashed what three numbers of a package allow."""
+    """The figure of decode steps, one row each; a dashed line is the roof."""
     figure = blank((8.6, 5.0), "Tokens a second")
     axes = figure.subplots()
     lines: dict[tuple[str, int], list[Mapping[str, Any]]] = {}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kernbench.workloads.models.config import Model
 
 Bytes = Counter[tuple[int, int]]
-"""By (cube, PE)."""
+"""Bytes by (cube, PE)."""
 Make = Callable[[Any, Share], Any]
 """Makes a step of a context and what a package has of a model."""
 
@@ -61,7 +61,7 @@ class Need:
 
     @classmethod
     def of(cls, torch: Context, make: Make, share: Share, model: Model, layers: int, packages: int) -> Need:
-        """Of ``layers`` on each of ``packages``, as their steps place them.
+        """What each of ``packages`` needs for ``layers`` layers, placed as their steps place them.
 
         Where the model has no more layers, the embedding and the product with the vocabulary are there too,
         which are not simulated: taken to lie on all PEs alike.
@@ -104,7 +104,7 @@ def _made(torch: Context, make: Make, share: Share) -> tuple[Bytes, Bytes, Bytes
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """What a package needs beside what is free there: the fullest memory, and all that its PEs have."""
+    """Bytes needed and free in the fullest memory of a package, and free in all memories of its PEs."""
 
     name: str
     needed: int
@@ -113,7 +113,7 @@ class Fit:
 
     @classmethod
     def of(cls, torch: Context, sips: Sequence[int], need: Need) -> Fit:
-        """Of the package with least room."""
+        """The fullest memory of the package that has least room."""
         found = []
         for sip in sips:
             wanted: Counter[int] = Counter()

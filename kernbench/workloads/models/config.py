@@ -103,8 +103,8 @@ def model_of(name: str = "", config: str = "") -> Model:
     """The model called ``name``, or that of the file ``config``.
 
     Raises:
-        UsageError: There is no such model or file, or the file lacks a field, or has one, or is of an
-            architecture, that is not simulated.
+        UsageError: The model or the file does not exist, or the file lacks a field or asks for what is not
+            simulated.
         ConfigError: The file cannot be read, or is not JSON.
     """
     if config:

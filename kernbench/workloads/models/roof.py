@@ -21,7 +21,7 @@ _OTHERS = 8
 
 @dataclass(frozen=True, slots=True)
 class Peaks:
-    """What a package does at most in a ns: flops of products, bytes of its memory, bytes that it sends."""
+    """Peaks of a package, each a ns: flops of products, bytes of its memory, bytes that it sends."""
 
     flops: float
     memory: float
@@ -29,7 +29,7 @@ class Peaks:
 
     @classmethod
     def of(cls, graph: PropertyGraph, sips: Sequence[int]) -> Peaks:
-        """Of the first of these packages; its links are those on routes to the others."""
+        """The peaks of the first of ``sips``; its links are those on routes to the others."""
         first, found, router = sips[0], places(graph), router_of(graph)
         cubes = sorted({int(n.properties["cube"]) for n in graph.nodes("Pe") if n.properties["sip"] == first})
         sent: dict[str, float] = {}
@@ -59,7 +59,7 @@ class Roof:
 
     @classmethod
     def of(cls, peaks: Peaks, model: Model, phase: str, tokens: int, keys: int, packages: int) -> Roof:
-        """Of a step of ``tokens`` tokens; in decode each sees ``keys`` keys of its own."""
+        """The roof of a step of ``tokens`` tokens; in decode each sees ``keys`` keys of its own."""
         decode = phase == "decode"
         q, kv = model.heads * model.head_dim, model.kv_heads * model.head_dim
         products = ((model.hidden, q + 2 * kv), (q, model.hidden), (model.hidden, 2 * model.ffn),
@@ -79,7 +79,7 @@ class Roof:
 
     @property
     def ns(self) -> float:
-        """The step."""
+        """ns of the step."""
         return self.compute + self.memory + self.links
 
     @property

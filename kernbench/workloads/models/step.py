@@ -44,7 +44,7 @@ class Layer:
     keys: Tensor
     values: Tensor
     biases: tuple[Tensor, ...] = ()
-    """Of q, k and v."""
+    """Biases of q, k and v."""
     o_bias: tuple[Tensor, ...] = ()
 
 

@@ -70,7 +70,7 @@ class _Service:
         self.growing = [0] * limits.block_tokens
         """Requests that take a block in decode step ``n``, by the remainder of ``n``."""
         self.ending: defaultdict[int, list[Request]] = defaultdict(list)
-        """By the decode step after which they are done."""
+        """Requests by the decode step after which they are done."""
         self.waited = [0.0, 0.0, 0.0]
         """How long the first in the queue has waited for each of the causes."""
 

@@ -36,7 +36,7 @@ class Request:
         self.prompt = prompt
         self.output = output
         self.place: tuple[float, int] = (0.0, number)
-        """By its policy: the least is first."""
+        """Its policy's rank, then its number: the least is first."""
         self.queued: tuple[float, ...] = ()
         """How long the service had waited for each of the causes when it came into the queue, ns."""
         self.to_read = prompt

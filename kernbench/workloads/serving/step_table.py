@@ -42,13 +42,13 @@ class StepTable:
     simulate: Simulate
     most_batch: int
     most_tokens: int
-    """Of a step."""
+    """Tokens of a step, at most."""
     decode: dict[tuple[int, int], float] = field(default_factory=dict)
     """ns by sequences and keys."""
     prefill: dict[int, float] = field(default_factory=dict)
     """ns by tokens."""
     _lines: dict[int, tuple[float, float, float, float]] = field(default_factory=dict)
-    """By sequences, the stretch of keys of the last step: from, to, ns at 0 keys, ns a key."""
+    """The line of the last step, by sequences: from and to which keys it holds, ns at 0 keys, ns a key."""
     _prompts: dict[int, float] = field(default_factory=dict)
     _square: float | None = None
 
