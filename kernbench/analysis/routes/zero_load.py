@@ -4,10 +4,7 @@ No clock, no queue and none of the engine's code: the compiled graph's propertie
 come out, for a message of any size at the same cost. Everything on the path is linear in max-plus algebra,
 where a sum is the later of two times and a product is their sum, and that is all that is used:
 
-- The n flits of a message are a :class:`Train`. But for the last one, which may be short, flit j passes a
-  location at the latest of a few lines ``start + j * gap``. A link that takes ``s`` ns a flit maps a line
-  (c, g) to (c + s, g) and adds the line (first + s, s): a train is spread by the narrowest link that it has
-  met. Overhead that only the first flit pays adds a line of gap 0.
+- The n flits of a message are a :class:`~kernbench.analysis.routes.trains.Train`.
 - A component that needs the whole message (a PCIe endpoint that stores and forwards) starts a new train.
 - An HBM slice answers a read in batches, one flit a pseudo-channel every burst time. By superposition the
   answer is the latest of one train a batch. A train's arrival is convex in the number of its batch, so the
@@ -25,6 +22,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from kernbench.analysis.path.path_steps import Passed
+from kernbench.analysis.routes.trains import Train, fetch_trains, last_commit
 from kernbench.errors import UsageError
 from kernbench.hardware.kinds import (
     COMPONENT_KINDS,
@@ -95,63 +93,6 @@ class Prediction:
         gbs = self.hops[self.bottleneck].gbs
         assert gbs is not None
         return gbs
-
-
-@dataclass(frozen=True, slots=True)
-class Train:
-    """The flits of a message at one place: ``whole`` full ones, then the last.
-
-    Full flit j is there at the latest of ``starts[gap] + j * gap`` over all gaps (ns), the last one at
-    ``last``. ``leads`` says that the first of them is the message's first flit, which pays overheads.
-    """
-
-    starts: dict[float, float]
-    last: float
-    whole: int
-    leads: bool = True
-
-    @classmethod
-    def at_once(cls, time: float, flits: int, leads: bool = True) -> Train:
-        """All flits stand there at ``time``."""
-        return cls({0.0: time}, time, flits - 1, leads)
-
-    def flit(self, number: int) -> float:
-        """When full flit ``number`` is there."""
-        return max(start + number * gap for gap, start in self.starts.items())
-
-    @property
-    def first(self) -> float:
-        """When the first flit is there."""
-        return self.flit(0) if self.whole else self.last
-
-    def later(self, ns: float) -> Train:
-        """All of them, ``ns`` later."""
-        starts = {gap: start + ns for gap, start in self.starts.items()}
-        return replace(self, starts=starts, last=self.last + ns)
-
-    def cross(self, flit_ns: float, last_ns: float, flight_ns: float) -> Train:
-        """Over a link that takes ``flit_ns`` for a full flit and ``last_ns`` for the last one."""
-        starts = {gap: start + flit_ns for gap, start in self.starts.items()}
-        last = self.last
-        if self.whole:
-            starts[flit_ns] = self.flit(0) + flit_ns
-            last = max(last, replace(self, starts=starts).flit(self.whole - 1))
-        return Train(
-            {gap: start + flight_ns for gap, start in starts.items()},
-            last + last_ns + flight_ns,
-            self.whole,
-            self.leads,
-        )
-
-    def pay(self, ns: float) -> Train:
-        """Past a worker that takes ``ns`` for the message's first flit and nothing for the others."""
-        if not self.leads or ns == 0.0:
-            return self
-        paid = self.first + ns
-        if not self.whole:
-            return replace(self, last=paid)
-        starts = {**self.starts, 0.0: max(self.starts.get(0.0, paid), paid)}
-        return replace(self, starts=starts, last=max(self.last, paid))
 
 
 class ZeroLoadModel:
@@ -414,9 +355,9 @@ class _Journey:
             gbs = self.model.number(name, "channel_gbs") * channels
             burst_ns = self.model.number(name, "burst_bytes") / self.model.number(name, "channel_gbs")
             served = (
-                [Train.at_once(max(_last_commit(train, channels, burst_ns) for train in served), 1)]
+                [Train.at_once(max(last_commit(train, channels, burst_ns) for train in served), 1)]
                 if is_write
-                else _fetch_trains(served[0], channels, burst_ns)
+                else fetch_trains(served[0], channels, burst_ns)
             )
         after = "cache_hit_ns" if "cache_gbs" in self.model.figures(name) else "access_ns"
         served = [train.later(self.model.number(name, after)) for train in served]
@@ -436,10 +377,10 @@ class _Journey:
                 Train.at_once(self._made_room(train, own, burst_ns, nbytes), 1) for train in asked
             ]
         if is_write:
-            return served + [Train.at_once(_last_commit(train, channels, burst_ns), 1) for train in asked]
+            return served + [Train.at_once(last_commit(train, channels, burst_ns), 1) for train in asked]
         if self.hit:
             return served
-        fetched = _fetch_trains(asked[0], channels, burst_ns)
+        fetched = fetch_trains(asked[0], channels, burst_ns)
         fetched = [train.later(float(own["access_ns"])) for train in fetched]
         first = served[0].first > fetched[0].first  # which has the first flit
         return served + fetched if first else fetched + served
@@ -448,7 +389,7 @@ class _Journey:
         """When the last line that a long write brought out of a cache is written back.
 
         Each line beyond the capacity brings out one as its first flit comes: ``bursts`` of each channel that
-        has some of it, as every ``turns``-th line has. Arrivals are convex, as at :func:`_last_commit`.
+        has some of it, as every ``turns``-th line has. Arrivals are convex, as at :func:`last_commit`.
         """
         line = int(own["cache_line_bytes"])
         room, last = int(own["cache_capacity_bytes"]) // line, (nbytes - 1) // line
@@ -474,28 +415,3 @@ class _Journey:
 
 def _cache_gbs(slice_: Properties, is_write: bool) -> float:
     return float(slice_["cache_write_gbs" if is_write else "cache_gbs"])
-
-
-def _last_commit(train: Train, channels: int, burst_ns: float) -> float:
-    """When the last burst of a write is done.
-
-    The last flit's channel has served every ``channels``-th flit before it. Counted from the end, the m-th
-    of them was followed by m more bursts; its arrival falls convexly with m, so that only the nearest and the
-    farthest can have delayed the last one.
-    """
-    before = train.whole // channels
-    ends = [train.last + burst_ns]
-    for bursts in sorted({1, before} & set(range(1, before + 1))):
-        arrived = train.flit(train.whole - bursts * channels)
-        ends.append(arrived + (bursts + 1) * burst_ns)
-    return max(ends)
-
-
-def _fetch_trains(asked: Train, channels: int, burst_ns: float) -> list[Train]:
-    """The batches of a read's flits that decide when the last one arrives anywhere."""
-    flits, start = asked.whole + 1, asked.last
-    final = (flits - 1) // channels
-    return [
-        Train.at_once(start + (batch + 1) * burst_ns, flits - batch * channels, batch == 0)
-        for batch in sorted({0, 1, final - 1, final} & set(range(final + 1)))
-    ]
