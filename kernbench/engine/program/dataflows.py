@@ -30,17 +30,17 @@ class MatrixEngine:
     tile: Block
     macs_per_cycle: float
     fixed_cycles: float = 0.0
-    """Of every block, with whole tiles."""
+    """Cycles of each block beside those of its tiles."""
     smallest: tuple[int, float, float] = (0, 0.0, 0.0)
-    """Blocks of fewer rows than this many take so many cycles, and multiplications at this rate, instead."""
+    """Rows, cycles, MACs a cycle: blocks of fewer rows have these cycles and this rate instead."""
     rates: Mapping[str, float] = field(default_factory=dict)
-    """``macs_per_cycle`` of types that have their own."""
+    """MACs a cycle of types whose rate is not ``macs_per_cycle``."""
     phases: Mapping[str, int] = field(default_factory=dict)
-    """How often the engine goes over the operands, by the precision of a product."""
+    """Passes over the operands by the precision of a product; 1 for a precision that is not named."""
     operand_rate: float = 0.0
-    """Bytes of operands a cycle; 0: as many as the engine needs."""
+    """Bytes of operands that can be loaded in a cycle; 0: no limit."""
     subblock: tuple[int, float] = (0, 0.0)
-    """Native tiles of the output that the engine holds at a time, and cycles before each such group."""
+    """Most native tiles of the output that the engine holds at a time, and cycles before each such group."""
 
     @classmethod
     def of(cls, properties: Properties) -> MatrixEngine:
@@ -72,15 +72,19 @@ class MatrixEngine:
         return self.rates.get(dtype, self.macs_per_cycle)
 
     def cycles(self, block: Block, partial: bool = False, dtype: str = "", precision: str = "") -> float:
-        """Cycles for ``block`` of operands of ``dtype``.
+        """Cycles for ``block``.
 
-        ``partial``: the next block adds to the same outputs. Where they are one fold, the array goes on
-        without a drain and fill between the two.
+        Args:
+            block: (m, k, n) of the product.
+            partial: The next block adds to the same outputs. Where they are one fold, the array goes on
+                without a drain and fill between the two.
+            dtype: Type of the operands; empty: one without a rate of its own, of a byte an element.
+            precision: A name in ``phases``; empty: one pass.
         """
         if self.dataflow == "tile":
             least, fixed, rate = self.smallest
             phases = self.phases.get(precision, 1)
-            if block[0] < least:  # in a type that is twice as fast, so are these
+            if block[0] < least:  # this rate is that of ``macs_per_cycle``; other types have it in proportion
                 rate *= self.rate(dtype) / self.macs_per_cycle
                 return fixed + block[0] * block[1] * block[2] / rate * phases
             m, k, n = (ceil(size / tile) for size, tile in zip(block, self.tile, strict=True))
@@ -89,8 +93,8 @@ class MatrixEngine:
             held, between = self.subblock
             height, width = subblock(m, n, held) if held else (1, 1)
             if self.operand_rate:
-                # Of the operand along the longer side a group takes each tile anew with every product, of
-                # the other each once.
+                # A step of a group along K loads each tile of its shorter side once and keeps it for a whole
+                # row or column of products; each of these loads a tile of the longer side.
                 a, b = tile_m * tile_k, tile_k * tile_n
                 elements = a / width + b if width >= height else a + b / height
                 product = max(product, elements * _size(dtype) / self.operand_rate)
@@ -109,9 +113,10 @@ class MatrixEngine:
 
 @lru_cache(maxsize=1024)
 def subblock(m: int, n: int, tiles: int) -> tuple[int, int]:
-    """Height and width of a group of at most ``tiles`` that divides ``m`` x ``n``.
+    """Height and width, in tiles, of the groups that an output of ``m`` x ``n`` tiles is computed in.
 
-    The largest; of these the squarest, which takes the fewest operands, and then the tallest.
+    They divide it and have at most ``tiles`` tiles. Of such groups it is the largest, then the squarest,
+    which loads the fewest operands, then the tallest.
     """
     shapes = [
         (h, w)

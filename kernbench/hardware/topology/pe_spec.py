@@ -151,7 +151,10 @@ class Subblock(Section):
     """The part of the output that the GEMM engine holds at a time. Only with dataflow tile."""
 
     tiles: int = Field(
-        default=0, ge=0, le=1 << 16, description="native tiles, at most; 0: all, of which none is kept"
+        default=0,
+        ge=0,
+        le=1 << 16,
+        description="native tiles, at most; 0: no groups, every product loads both operands",
     )
     cycles: float = Field(default=0.0, ge=0, description="cycles before each of them, in every block")
 
@@ -207,8 +210,8 @@ class PeGemm(Part):
     )
     phases: Annotated[dict[str, int], BeforeValidator(_phases)] = Field(
         default_factory=dict,
-        description="by precision, as tl.dot names it, how often the engine goes over the operands; 1 where "
-        "none is named, with dataflow tile",
+        description="passes over the operands by precision, as tl.dot names it; 1 where none is named, "
+        "with dataflow tile",
     )
     operand_bytes_per_cycle: float = Field(
         default=0.0,
