@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kernbench as kb
-from kernbench.errors import KernelError, LaunchError
+from kernbench.errors import DeadlockError, KernelError, LaunchError
 from tests.grids import grid
 from tests.queue_runs import Rig
 
@@ -99,6 +99,33 @@ def test_it_leaves_when_the_last_peer_has_a_slot() -> None:
     assert times[0] < 1000
     assert times[1] > 5000  # PE 1 had room all the time
     rig.close()
+
+
+def test_a_deadlock_names_the_direction_that_keeps_a_multicast() -> None:
+    """PE 1 has room, but waits for what PE 2's full ring keeps back; PE 2 waits for PE 1."""
+
+    def casts(tl: Any) -> None:
+        for _ in range(3):
+            tl.multicast(["to1", "to2"])
+
+    def first(tl: Any) -> None:
+        for _ in range(3):
+            tl.recv("back")
+        tl.send("on")
+
+    def second(tl: Any) -> None:
+        tl.recv("from1")
+
+    rig, queues = Rig(FOUR), {**STAR}
+    queues[0, 0, 1] = {**STAR[0, 0, 1], "on": (0, 0, 2)}
+    queues[0, 0, 2] = {**STAR[0, 0, 2], "from1": (0, 0, 1)}
+    with pytest.raises(DeadlockError) as caught, rig.torch.install_ipcq(queues, slots=1):
+        rig.run([casts, first, second])
+    said = str(caught.value)
+    pes = " -> ".join(f"sip0.cube0.pe{pe}" for pe in (0, 2, 1, 0))
+    assert f"cycle of 3: {pes}, each waits for the next" in said
+    assert "'to1' to sip0.cube0.pe1: it has a slot, but its multicast has none in 'to2'" in said
+    assert "waits to send 'to2' (1 slots) to sip0.cube0.pe2: 0 credits, 1 sent, 0 freed" in said
 
 
 def test_a_signal_has_no_bytes_and_one_direction_is_a_send() -> None:

@@ -159,7 +159,11 @@ class PeIpcq(PeComponent):
 
     def blocked(self) -> list[Blocked]:
         """Sends without a free slot and receives without a message, with the PEs that could end each."""
-        waits = [Blocked(False, [q.entry.peer]) for q in self._queues.values() if q.sending.sends]
+        waits = []
+        for direction, queue in self._queues.items():
+            awaited = queue.sending.awaits or ([direction] if queue.sending.sends else [])
+            if awaited:
+                waits.append(Blocked(False, [self._queues[one].entry.peer for one in awaited]))
         for one in self._receiver.open:
             rings = [one.queue] if one.queue is not None else candidates(self._rings(), one)
             waits.append(Blocked(True, [ring.entry.peer for ring in rings]))
@@ -170,7 +174,13 @@ class PeIpcq(PeComponent):
         lines = []
         for direction, queue in self._queues.items():
             entry, out, sends = queue.entry, queue.sending, queue.sending.sends
-            if sends:
+            if awaited := out.awaits:
+                others = ", ".join(f"'{one}'" for one in awaited)
+                lines.append(
+                    f"{self.resource} waits to send '{direction}' to {self._peer(entry)}: it has a slot, "
+                    f"but its multicast has none in {others}"
+                )
+            elif sends:
                 parts = sends[0].command.message.parts
                 lines.append(
                     f"{self.resource} waits to send '{direction}' ({parts} slots) to {self._peer(entry)}: "

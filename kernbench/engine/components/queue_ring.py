@@ -70,6 +70,19 @@ class Outgoing:
         self.sends.clear()
 
     @property
+    def awaits(self) -> tuple[str, ...]:
+        """Directions of a multicast in which its part that is first here cannot leave yet; none of a send."""
+        if not self.outbox:
+            return ()
+        first = self.outbox[0]
+        group = first.sending.command.group
+        if group is None:
+            return ()
+        parts = group.parts[first.index]
+        able = [out.entry.direction for out, token in parts if out.outbox and out.outbox[0] is token]
+        return tuple([one for one in group.directions if one not in able])
+
+    @property
     def credits(self) -> int:
         """Slots that may be filled."""
         return self.entry.slots - (self.sent - self.freed)

@@ -202,5 +202,5 @@ def _together(queue: Outgoing, first: QueueToken) -> list[tuple[Outgoing, QueueT
     if group is None:
         return [(queue, first)]
     parts: list[tuple[Outgoing, QueueToken]] = group.parts[first.index]
-    there = len(parts) == group.size
+    there = len(parts) == len(group.directions)
     return parts if there and all(q.outbox and q.outbox[0] is t and t.ready for q, t in parts) else []

@@ -86,7 +86,6 @@ class Multicast:
 
     def __init__(self, directions: tuple[str, ...]) -> None:
         self.directions = directions
-        self.size = len(directions)
         self.parts: dict[int, list[Any]] = {}
         """By number of a part the queues and tokens of it that have a slot."""
 
