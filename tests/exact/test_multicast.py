@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import HealthCheck, given
+from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
 from kernbench.analysis.routes.zero_load import ZeroLoadModel
@@ -115,9 +115,18 @@ def test_each_end_is_reached_as_a_message_to_it_alone_would(name: str, cast: Cas
     assert sum(link.bytes for link in machine.links.values()) == cast.nbytes * len(set(crossed))
 
 
+CROSSING = [
+    Cast(15, (23, 12, 22, 13), 4096, 0.0),
+    Cast(11, (1, 4), 4096, 0.0),
+    Cast(8, (20, 9, 13, 16, 12), 4096, 2.0),
+]
+"""At a router copies and another message come over one link, and have one turn beside a third input."""
+
+
 @pytest.mark.parametrize("name", LOADED)
 @examples(40, suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(CASTS, min_size=1, max_size=6), cases(most_flows=6))
+@example(casts=CROSSING, traffic=())
+@given(casts=st.lists(CASTS, min_size=1, max_size=6), traffic=cases(most_flows=6))
 def test_under_load_each_end_is_reached_as_in_the_reference(
     name: str, casts: list[Cast], traffic: Case
 ) -> None:
