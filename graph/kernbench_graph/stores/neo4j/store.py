@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 from kernbench_graph.archive.canonical import canonical_tables, check_references
 from kernbench_graph.archive.record import canonical_topology, complete_info
 from kernbench_graph.errors import ArchiveError, QueryError, StoreError
-from kernbench_graph.query.confined import TOPOLOGY, confined
+from kernbench_graph.query.conditions import TOPOLOGY
+from kernbench_graph.query.confined import confined
 from kernbench_graph.query.guard import bound
 from kernbench_graph.query.looked_at import ADDED
 from kernbench_graph.query.names import refuse_dates
