@@ -115,7 +115,7 @@ def _configuration_rows(info: Mapping[str, Any], spec: str) -> Iterator[dict[str
 def _submission_rows(info: Mapping[str, Any], spec: str) -> Iterator[dict[str, Any]]:
     for number, launch in enumerate(info.get("launches") or ()):
         rank = launch.get("rank")
-        sips: Sequence[int] = launch.get("sips") or ()
+        sips = _sips(launch)
         yield {
             "number": number,
             "rank": -1 if rank is None else rank,
@@ -130,6 +130,17 @@ def _submission_rows(info: Mapping[str, Any], spec: str) -> Iterator[dict[str, A
             "model_nodes": launch.get("model_nodes", ""),
             "model_line": launch.get("model_line", ""),
         }
+
+
+def _sips(launch: Mapping[str, Any]) -> Sequence[int]:
+    """Numbers of the packages that ran a launch; -1 for one without.
+
+    Runs of older versions name the PEs instead, ``sip0.cube0.pe0``.
+    """
+    if "sips" in launch:
+        return list(launch["sips"])
+    packages = {pe.partition(".")[0].removeprefix("sip") for pe in launch.get("pe_times") or ()}
+    return [int(one) if one.isdecimal() else -1 for one in packages]
 
 
 def _repetition_rows(info: Mapping[str, Any], spec: str) -> Iterator[dict[str, Any]]:

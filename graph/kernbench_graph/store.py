@@ -214,10 +214,10 @@ class GraphStore(ABC):
             ) from error
 
     def upgrade(self) -> list[str]:
-        """Bring what an older KernBench kept to this version. Records stay as they are and are never removed.
+        """Bring what an older KernBench kept to this version. No record is changed or removed.
 
-        A server makes the graphs of runs anew, a run at a time; one that is interrupted is completed by the
-        next. A folder works out the facts of runs that lack them.
+        A server rebuilds the graphs of older runs one by one; the next call completes an interrupted one. A
+        folder works out the facts that runs lack.
 
         Returns:
             The ids of the runs that were changed, oldest first.

@@ -52,6 +52,7 @@ def test_a_kept_run_is_what_it_was(version: int, tmp_path: Path) -> None:
     assert run.latency_ns == pytest.approx(launch["t_done"] - launch["t_submit"])
     assert run.kernels_ns == pytest.approx(launch["t_done"] - launch["t_start"])
     assert run.cypher("MATCH (r:Run) RETURN r.latency_ns AS ns").rows == [(run.latency_ns,)]
+    assert run.cypher("MATCH (l:Launch) RETURN l.sip AS sip").rows == [(0,)]
     assert run.critical_path("run").ns == pytest.approx(run.sim_ns)
     assert run.graph.number_of_nodes() > 100
 

@@ -149,9 +149,7 @@ def test_a_run_that_is_being_upgraded_is_asked_nothing(neo4j_url: str, neo4j_ser
     with open_store(neo4j_url) as store:
         store.keep(*sample(id="a"))
         seen(neo4j_server, "MATCH (k:KernbenchRun) SET k.state = 'upgrading'")
-        with pytest.raises(
-            StoreError, match="is being made anew; wait, or complete that with kernbench runs"
-        ):
+        with pytest.raises(StoreError, match="is being rebuilt; wait, or complete that with kernbench runs"):
             store.query(HOPS, run="a")
         assert store.upgrade() == ["a"]  # it was this process's own
         assert store.query(HOPS, run="a").rows == [(12,)]

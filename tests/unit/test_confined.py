@@ -1,4 +1,4 @@
-"""Texts that reach nothing but the runs that they name, and texts of which that is not certain."""
+"""Texts that reach only the runs that they name are left alone; others get conditions."""
 
 from __future__ import annotations
 
@@ -139,9 +139,9 @@ def test_a_type_that_is_given_stays() -> None:
 
 
 REFUSED = {
-    f"{R} MATCH (:Op) RETURN *": "with '*' a pattern without a name",
-    "MATCH (k:KernbenchRun) RETURN k.manifest": "there is no label 'KernbenchRun'",
-    f"{R}-[:SENT]->(t:$('Op')) RETURN t": "a pattern with '$'",
+    f"{R} MATCH (:Op) RETURN *": "with '*' every pattern needs a variable",
+    "MATCH (k:KernbenchRun) RETURN k.manifest": "there is no label 'KernbenchRun' in this graph",
+    f"{R}-[:SENT]->(t:$('Op')) RETURN t": "'$' in a pattern is not supported",
 }
 
 

@@ -171,7 +171,7 @@ class Conditions:
 
     def _check_no_star(self) -> None:
         if self._has_star:
-            raise refusal("with '*' a pattern without a name may be of any of them")
+            raise refusal("with '*' every pattern needs a variable")
 
     def _offset(self, at: int) -> int:
         return self._found[at][2] if at < len(self._found) else len(self._cypher)

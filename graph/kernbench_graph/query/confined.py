@@ -55,7 +55,7 @@ def confined(cypher: str, named: tuple[str, ...] = ("run",), closed: bool = Fals
     try:
         reader.clauses(0, len(found), {}, {})
     except UnreadPatternError as error:
-        raise refusal(f"a pattern with '{error}' is not known here") from error
+        raise refusal(f"'{error}' in a pattern is not supported") from error
     return conditions.written()
 
 

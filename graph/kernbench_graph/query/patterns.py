@@ -17,7 +17,7 @@ _BEFORE_PATTERN = frozenset(
 
 
 class UnreadPatternError(ValueError):
-    """A pattern is written in a way that is not known here."""
+    """A pattern has a form that is not supported here; the error says at which token."""
 
 
 @dataclass(frozen=True)

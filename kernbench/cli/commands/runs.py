@@ -145,8 +145,8 @@ def rm(runs: tuple[str, ...], tag: str | None, store: str | None, fmt: str) -> N
 def upgrade(store: str | None, fmt: str) -> None:
     """Bring runs that an older KernBench saved to this version, and print the id of each.
 
-    Records stay as they are. On a server the graphs of runs are made anew, a run at a time; a folder gets
-    the facts that it lacks. Interrupted, it goes on when called again. JSON has runs: the ids.
+    No record is changed. A server rebuilds the graphs of these runs one by one; a folder works out the facts
+    that runs lack. If interrupted, call it again. JSON has runs: the ids.
     """
     with options.opened(store) as kept_in:
         done = kept_runs.upgrade(kept_in)

@@ -43,9 +43,9 @@ from kernbench_graph.stores.embedded.run_graphs import Names
 from kernbench_graph.worked_out import FACTS, SUMS, Beside
 
 _FEW = 2_000_000
-"""Hops and operations up to which facts of each are made when a run is kept; of more, its critical paths are.
+"""Hops and operations up to which the facts of each are made while a run is kept.
 
-Whatever is read without a look at hops is at hand then, and takes seconds when it is first asked for.
+A larger run gets its critical paths instead, which would take seconds when they are first asked for.
 """
 
 
@@ -103,7 +103,7 @@ class EmbeddedStore(LocalStore):
     def _keep_facts(self, run: RunRecord) -> None:
         """Work out what graphs of a run have, while its tables are at hand.
 
-        Sums over hops always are, so that no question which reads them ever reads a hop.
+        Sums over hops are worked out at any size: questions that read them never read a hop.
         """
         few = run.tables["Hop"].num_rows + run.tables["Op"].num_rows <= _FEW
         _, _, content = archive.read_info(self._runs / str(run.info["id"]))
@@ -116,14 +116,17 @@ class EmbeddedStore(LocalStore):
         if self.computed is None:
             return []
         done = []
-        for run_id, kept in self._readable().items():
+        for run_id in self._readable():
             beside = self._beside(run_id, archive.read_info(self._runs / run_id)[2])
             if any(beside.read(name) is None for name in FACTS):
                 try:
                     tables = self.load(run_id).tables
-                    done += [run_id] if [tables[name] for name in FACTS] else []
+                    for name in FACTS:
+                        tables[name]
                 except ArchiveError as error:
-                    self._note(f"run '{kept.info['id']}' is left as it is: {error}")
+                    self._note(f"run '{run_id}' is left as it is: {error}")
+                else:
+                    done.append(run_id)
         return done
 
     def _beside(self, run_id: str, content: str) -> Beside:

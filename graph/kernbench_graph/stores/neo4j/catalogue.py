@@ -12,7 +12,7 @@ from kernbench_graph.schema_described import TAG_PREFIX
 from kernbench_graph.stores.neo4j.server import Neo4jServer, Transaction
 
 _IS_KEPT = "WHERE k.state IN ['kept', 'upgrading'] "
-"""A run whose graph is made anew is there, with its record."""
+"""While its graph is rebuilt, a run is listed, and its record can be loaded."""
 _KEPT = "MATCH (k:KernbenchRun {id: $id}) " + _IS_KEPT
 _ALL = "MATCH (k:KernbenchRun) " + _IS_KEPT
 _IN_ORDER = " ORDER BY k.seq"

@@ -132,7 +132,7 @@ def check_current(server: Neo4jServer, url: str) -> bool:
     if found not in (None, SCHEMA_VERSION):
         raise SchemaVersionError(
             f"store '{url}' has graphs of schema version {found}, but this KernBench pushes and asks version "
-            f"{SCHEMA_VERSION}; make them anew with kernbench runs upgrade --store {url}"
+            f"{SCHEMA_VERSION}; rebuild them with kernbench runs upgrade --store {url}"
         )
     return found is not None
 

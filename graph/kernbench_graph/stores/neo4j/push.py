@@ -84,7 +84,7 @@ class Push:
         return None if row["mine"] else dict(row)
 
     def again(self, before: str, run: RunRecord, topology: TopologyRecord) -> bool:
-        """Make the graph of a kept run anew; its record and its place among the runs stay as they are.
+        """Rebuild the graph of a kept run; its record and its place in the order of runs do not change.
 
         Args:
             before: the token that the run has.
@@ -92,7 +92,7 @@ class Push:
             topology: the record of its topology.
 
         Returns:
-            Whether it was done; not where another process has taken the run.
+            Whether it was rebuilt; false where another process has taken the run.
         """
         values = {"id": self._id, "before": before, "token": self._token, "owner": owner(),
                   "lanes": more_lanes(self._id)}  # fmt: skip

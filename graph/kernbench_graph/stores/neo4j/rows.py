@@ -153,7 +153,7 @@ def creating(label: str, names: Iterable[str], second: str = "") -> str:
 
 
 def merging(label: str, names: Iterable[str], second: str = "") -> str:
-    """As :func:`creating`, of nodes some of which may be there, perhaps without some of the properties.
+    """As :func:`creating`, where some of the nodes may exist and lack properties.
 
     >>> print(merging("Component", ["id", "kind"], "Router"))
     UNWIND range(0, $rows - 1) AS i MERGE (n:Component {id: $c0[i]})

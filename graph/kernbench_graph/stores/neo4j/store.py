@@ -141,7 +141,7 @@ class Neo4jStore(GraphStore):
         clean(self._server)
 
     def upgrade(self) -> list[str]:
-        """Make the graphs anew that are of an older schema or have older facts; see :class:`GraphStore`."""
+        """Rebuild the graphs of an older schema or with older facts; see :class:`GraphStore`."""
         self._check_open()
         if ddl.schema_of(self._server, self._url) is None:
             return []
@@ -231,7 +231,7 @@ class Neo4jStore(GraphStore):
         if run not in pushed:
             if self._catalogue.run(run):
                 raise StoreError(
-                    f"the graph of run '{run}' is being made anew; wait, or complete that with "
+                    f"the graph of run '{run}' is being rebuilt; wait, or complete that with "
                     "kernbench runs upgrade"
                 )
             raise self._unknown(run)

@@ -1,9 +1,8 @@
-"""Making the graph of runs anew that an older KernBench pushed, from their records in the database.
+"""Rebuilds the graphs of runs that an older KernBench pushed, from their records in the database.
 
-A record stays where it is all the time: only nodes and relationships that follow from it are replaced, a run
-at a time. Meanwhile the run is ``upgrading``: it is listed and can be loaded, and is asked nothing. Whoever
-upgrades next goes on with a run whose upgrading ended in the middle. The database has the new schema version
-once all topologies and runs have.
+Records do not change; the nodes and relationships that follow from them are replaced, run by run. Meanwhile
+the run is ``upgrading``: it is listed and can be loaded, but not queried. The next upgrade completes a run
+whose upgrade was interrupted. The database has the new schema version once all topologies and runs have.
 """
 
 from __future__ import annotations
