@@ -128,14 +128,20 @@ def _evaluated(text: Any, known: Numbers) -> int:
 
 
 def _combined(meta: Numbers, known: Numbers) -> Sequence[int]:
-    """Several kernels in one: the blocks of each, one after the other."""
+    """Several kernels in one: along x the blocks of each in turn; along y and z those of the longest."""
     combo = meta["combo_grid_meta"]
-    width = known.get("XBLOCK", (combo.get("default_config") or {}).get("XBLOCK", ELEMENTS))
-    total = 0
-    for n in range(combo["num_kernels"]):
-        size = int(combo[f"xnumel_{n}"] or known[f"xnumel_{n}"])
-        total += size if combo.get(f"no_x_dim_{n}") else cdiv(size, width)
-    return (max(total, int(combo.get("min_blocks") or 0)),)
+    block = {**(combo.get("default_config") or {}), **known}
+    kernels = range(combo["num_kernels"])
+
+    def lengths(axis: str) -> list[int]:
+        """Those of the kernels that have the axis; a length that the file leaves open is an argument."""
+        names = [name for n in kernels if (name := f"{axis}numel_{n}") in combo]
+        return [int(combo[name] or known[name]) for name in names]
+
+    width = block.get("XBLOCK", ELEMENTS)
+    parts = [cdiv(size, 1 if combo.get(f"no_x_dim_{n}") else width) for n, size in enumerate(lengths("x"))]
+    others = [cdiv(max(lengths(axis), default=1), block.get(f"{axis.upper()}BLOCK", 1)) for axis in "yz"]
+    return (max(sum(parts), int(combo.get("min_blocks") or 0)), *others)
 
 
 _GRIDS: dict[Any, Callable[[Numbers, Numbers], Sequence[int]]] = {

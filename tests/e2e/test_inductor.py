@@ -299,3 +299,35 @@ def test_block_sizes_and_grids() -> None:
     assert blocks("reduction", "XBLOCK RBLOCK", x=100, r=64) == {"RBLOCK": 64, "XBLOCK": 16}
     assert blocks("split_scan", "XBLOCK RBLOCK", x=100, r=64) == {"RBLOCK": 64, "XBLOCK": 1}
     assert list(grid(7, 100)({"XBLOCK": 32, "YBLOCK": 2})) == [4, 4]
+
+
+def test_grids_of_each_kind() -> None:
+    from kernbench.inductor.heuristics import Kernel
+
+    def blocks(kind: str, known: dict[str, int], **meta: Any) -> list[int]:
+        fn = SimpleNamespace(fn=SimpleNamespace(__name__="mine"))
+        made = Kernel(fn, "", {"inductor_meta": {"grid_type": kind, **meta}})  # type: ignore[arg-type]
+        return list(made._grid(known, None))
+
+    sizes = {"xnumel": 100, "ynumel": 70, "znumel": 9, "XBLOCK": 32, "YBLOCK": 8, "ZBLOCK": 4}
+    assert blocks("Grid1D", sizes) == [4]
+    assert blocks("Grid2D", sizes) == [4, 9]
+    assert blocks("Grid3D", sizes) == [4, 9, 3]
+    assert blocks("BatchMatmulGrid3D", sizes) == [3, 9, 4]
+    assert blocks("Grid2DWithYZOverflow", {**sizes, "ynumel": 8 * 65536}) == [4, 32768, 2]
+    assert blocks("SplitScanGrid", {"xnumel": 5, "r0_numel": 100, "R0_BLOCK": 64}) == [2, 5]
+    assert blocks("FixedGrid", {"n": 7}, fixed_grid=["n + 1", "2", 3]) == [8, 2, 3]
+    tables = [{"config": {"B": b}, "python": [f"-(-n // {b})"]} for b in (4, 8)]
+    assert blocks("PrecomputedGrid", {"n": 20, "B": 8}, precomputed_grids=tables) == [3]
+    with pytest.raises(UsageError, match="no grid among"):
+        blocks("PrecomputedGrid", {"n": 20, "B": 16}, precomputed_grids=tables)
+    combo: dict[str, Any] = {
+        "num_kernels": 2, "min_blocks": 0, "default_config": {"XBLOCK": 32},
+        "xnumel_0": 100, "no_x_dim_0": False, "xnumel_1": None, "no_x_dim_1": True,
+    }  # fmt: skip
+    assert blocks("SequentialComboKernelGrid", {"xnumel_1": 3}, combo_grid_meta=combo) == [7, 1, 1]
+    tall = {**combo, "min_blocks": 9, "ynumel_0": 20, "ynumel_1": None, "znumel_1": 6}
+    known = {"xnumel_1": 3, "ynumel_1": 70, "XBLOCK": 64, "YBLOCK": 8, "ZBLOCK": 4}
+    assert blocks("SequentialComboKernelGrid", known, combo_grid_meta=tall) == [9, 9, 2]
+    with pytest.raises(UsageError, match="kernel 'mine' has a grid of the kind RoundRobin; known are Grid1D"):
+        blocks("RoundRobin", sizes)
