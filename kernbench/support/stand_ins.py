@@ -1,7 +1,7 @@
-"""``triton`` and ``torch`` while files of users are carried out: KernBench's own modules by these names.
+"""``triton`` and ``torch`` while files of users run: KernBench's own modules by these names.
 
-A Triton that is installed is hidden as long, and is there again afterwards. ``torch`` is PyTorch where that
-is installed, but for files that Inductor wrote: these run without it.
+An installed Triton is hidden meanwhile, and is back afterwards. ``torch`` is PyTorch where that is installed,
+except for files that Inductor wrote: these run without it.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class _StandIns(Alias, MetaPathFinder):
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._users: Counter[str] = Counter()
-        """By package how many run that have it be ours."""
+        """How many uses of our module are going on, by package."""
         self._hidden: dict[str, ModuleType] = {}
 
     def find_spec(
@@ -86,7 +86,7 @@ class _StandIns(Alias, MetaPathFinder):
         return ModuleSpec(name, self, loader_state=here)
 
     def enter(self, packages: Sequence[str]) -> None:
-        """From here on these are ours."""
+        """From here on imports of these packages find ours."""
         with self._lock:
             self._hidden.update(self._taken_out([one for one in packages if not self._users[one]]))
             self._users.update(packages)
@@ -94,7 +94,7 @@ class _StandIns(Alias, MetaPathFinder):
                 sys.meta_path.insert(0, self)
 
     def leave(self, packages: Sequence[str]) -> None:
-        """They are no longer, unless other code still runs that has them so."""
+        """One use of these packages is over; with the last one imports find others again."""
         with self._lock:
             self._users.subtract(packages)
             over = [one for one in packages if not self._users[one]]

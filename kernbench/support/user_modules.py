@@ -147,8 +147,9 @@ def load_class(target: str, what: str, meant: str, base: type[T]) -> type[T]:
 
 @contextmanager
 def users_code() -> Iterator[None]:
-    """Users' code runs within: ``triton`` and ``torch`` stand in for themselves, and the working directory is
-    afterwards what it was, so that it cannot move stores and files.
+    """Run users' code: meanwhile ``triton`` and ``torch`` are KernBench's.
+
+    The working directory is afterwards what it was, so that the code cannot move stores and files.
     """
     before = os.getcwd()
     try:
