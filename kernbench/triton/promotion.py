@@ -9,7 +9,9 @@ first, such as a negative number without sign or a large integer as f16, is cast
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import ml_dtypes
 
 from kernbench.language.arguments import BadArgumentError
 from kernbench.language.promotion import promote
@@ -17,7 +19,10 @@ from kernbench.operations import Operation
 from kernbench.support import dtypes
 
 _Type = TypeVar("_Type", bound=str)
-_MANTISSA = {"f8e5m2": 3, "f8e4m3": 4, "bf16": 8, "f16": 11, "f32": 24, "f64": 53}
+_FINFO: Any = ml_dtypes.finfo  # it has no types
+_MANTISSA = {
+    name: _FINFO(dtypes.dtype(name).numpy).nmant + 1 for name in dtypes.SIZES if dtypes.dtype(name).is_float
+}
 """Bits of integers that a float type holds exactly."""
 
 
