@@ -50,8 +50,8 @@ def compare(
       ``same_config``;
     - ``configured``: what was configured differently, ``what key before after`` (see
       :func:`kernbench.analysis.configuration.differences`);
-    - ``window``: its name; ``figures``: ``sim_ns``, ``latency_ns`` and ``kernels_ns`` of the run, the time of
-      periods that were not simulated and the latency of each launch, and before them the length of a
+    - ``window``: its name; ``figures``: ``sim_ns``, with launches ``latency_ns`` and ``kernels_ns``, the time
+      of periods that were not simulated and the latency of each launch, and before them the length of a
       ``window`` that was chosen, each with ``name before after change_ns change slower`` (``change`` is a
       share; None where nothing was there before), and of a launch its ``launch``;
     - ``causes``: the critical path's ns by cause, ``cause before after change_ns``, largest change first;
@@ -79,6 +79,7 @@ def compare(
         figures = [
             _change(key, getattr(old, key), getattr(new, key), threshold)
             for key in ("sim_ns", "latency_ns", "kernels_ns")
+            if None not in (getattr(old, key), getattr(new, key))
         ]
         if window != ChosenWindow():
             lengths = [run.window(window).ns for run in (old, new)]

@@ -80,7 +80,7 @@ def _level(kept: RunTrace, rows: list[EnergyRow], by: str) -> EnergyUse:
         dynamic_pj=whole.dynamic / 1000.0,
         static_pj=whole.static / 1000.0,
         launches_pj=launched / 1000.0,
-        edp_pj_ns=launched / 1000.0 * kept.latency_ns,
+        edp_pj_ns=None if kept.latency_ns is None else launched / 1000.0 * kept.latency_ns,
         by=by,
         rows=sorted(shown, key=lambda row: (-row["energy_pj"], row["name"])),
     )

@@ -38,7 +38,7 @@ class Run(RunTrace):
         name = self.id or "not kept"
         verdict = f", verified: {self.verdict}" if self.verdict not in ("yes", "not asked") else ""
         problem = f", {self.problem}" if self.problem else ""
-        return f"<Run {name}: {self.bench} on {self.topology}, {self.latency_ns:.1f} ns{verdict}{problem}>"
+        return f"<Run {name}: {self.bench} on {self.topology}, {self.time_ns:.1f} ns{verdict}{problem}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         # By the store's URL where another process can open it; else with all that was kept.

@@ -48,6 +48,14 @@ def test_json_has_the_keys_that_others_rely_on(cli: Callable[..., Any], workdir:
     assert (listed["run_id"], listed["latency_ns"], listed["launch_ns"]) == (said["run_id"], None, None)
     asked = json.loads(cli("query", "history/runs", "--format", "json").out)
     assert dict(zip(asked["columns"], asked["rows"][0], strict=True))["latency_ns"] is None
+    run = kb.open_run(said["run_id"])
+    assert (run.latency_ns, run.launch_ns, run.kernels_ns, run.time_ns) == (None, None, None, run.sim_ns)
+    assert f"{run.sim_ns:.1f} ns" in repr(run)
+    use = kb.energy(run)
+    assert (use["latency_ns"], use["edp_pj_ns"]) == (None, None)
+    compared = {one["name"] for one in kb.compare(run.id, run.id)["figures"]}
+    assert "sim_ns" in compared
+    assert not compared & {"latency_ns", "kernels_ns"}
     assert json.loads(cli("show", "last", "--format", "json").out)["bench"] == "traffic"
     busiest = json.loads(cli("query", "busiest-links", "--format", "json").out)
     links = [row["resource"] for row in said["busiest"] if "->" in row["resource"]]

@@ -56,7 +56,7 @@ def _said(found: Mapping[str, Any]) -> list[str]:
     if not found["energy_pj"]:
         return [EMPTY]
     of = joules(found["energy_pj"])
-    if found["latency_ns"]:  # traffic has no launches
+    if found["latency_ns"] is not None:  # traffic has no launches
         kernels = number(found["latency_ns"] - found["launch_ns"])
         of += f"; its kernels took {joules(found['launches_pj'])} in {kernels} ns"
     return [of, *([] if found["static_pj"] else [_NO_STATIC])]

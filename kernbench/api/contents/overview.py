@@ -51,15 +51,16 @@ def facts(run: Run, window: ChosenWindow) -> Iterator[tuple[str, str]]:
         yield "estimated", line
     count = sum(one.get("times", 1) for one in run.launches)
     launched = "1 launch" if count == 1 else f"{count} launches"
+    latency = run.latency_ns
     parts = f"launch {number(run.launch_ns)}, kernels {number(run.kernels_ns)}"
-    yield "latency", f"{number(run.latency_ns)} ns in {launched} ({parts})" if run.launches else "no launches"
+    yield "latency", "no launches" if latency is None else f"{number(latency)} ns in {launched} ({parts})"
     first = {str(one["kernel"]): one["first_of"] for one in run.launches if one.get("first_of")}
     for kernel, count in first.items():
         yield (
             "autotune",
             f"{kernel} runs the first of {count} configurations; 'kernbench tune' finds the best",
         )
-    setup = run.sim_ns - run.latency_ns if run.launches else 0.0
+    setup = run.sim_ns - run.time_ns
     outside = f", including {number(setup)} ns outside launches" if setup else ""
     yield "simulated", f"{number(run.sim_ns)} ns{outside}"
     one_by_one = f", {info['ops_verified']} operations one by one" if info.get("ops_verified") else ""

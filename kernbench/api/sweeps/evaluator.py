@@ -202,7 +202,7 @@ class Evaluator:
                 "params": dict(params),
                 "topology": topology,
                 "run_id": run.id if run else "",
-                "latency_ns": (run.latency_ns or run.sim_ns) if run else None,
+                "latency_ns": run.time_ns if run else None,
                 "kept_before": kept,
                 "error": error,
             }
