@@ -90,7 +90,7 @@ def test_a_path_between_every_pair_of_labels(kept: GraphStore) -> None:
         for source, type_, target in PAIRS
     ]
     for engine in kept.engines:
-        kept.expect("a", texts, engine)  # one graph for all of them
+        kept.expect("a", [(text, {}) for text in texts], engine)  # one graph for all of them
         for text, (source, type_, target) in zip(texts, PAIRS, strict=True):
             rows = kept.query(text, run="a", engine=engine, proved=True).rows
             assert rows, (engine, type_)
