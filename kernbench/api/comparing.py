@@ -7,6 +7,7 @@ from math import fsum
 from typing import Any
 
 from kernbench.analysis.configuration import differences
+from kernbench.analysis.path.model_time import launch_name
 from kernbench.analysis.windows.chosen_window import Chosen, ChosenWindow
 from kernbench.analysis.windows.estimate_bounds import repeated
 from kernbench.api.open_runs import open_run
@@ -93,7 +94,7 @@ def compare(
             # What only one of them has not simulated is in the launches of the other.
             figures.append({**change, "slower": change["slower"] and a is not None})
         for number, (a, b) in enumerate(zip(old.launches, new.launches, strict=False)):
-            name = f"launch {number} ({b['kernel']})"
+            name = f"launch {number} ({launch_name(b)})"
             change = _change(name, float(a["latency_ns"]), float(b["latency_ns"]), threshold)
             figures.append({**change, "launch": number})
         return Comparison(

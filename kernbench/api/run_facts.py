@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from kernbench.analysis.path.model_time import carried_out
 from kernbench.analysis.use.pe_times import pe_times
 from kernbench.analysis.windows.chosen_window import Chosen, ChosenWindow
 from kernbench.analysis.windows.estimate_bounds import said
@@ -152,6 +153,11 @@ class RunFacts:
             }
             for number, one in enumerate(launches)
         ]
+
+    @property
+    def of_model(self) -> bool:
+        """Whether launches say what they carry out of a compiled model: ``model_nodes``, ``model_line``."""
+        return any(map(carried_out, self.launches))
 
     @property
     def accounted(self) -> list[str]:

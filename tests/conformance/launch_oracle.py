@@ -8,7 +8,7 @@ from typing import Any
 
 from kernbench_graph.records import RunRecord, TopologyRecord
 
-from tests.conformance.oracle_columns import Oracle, Rows, first
+from tests.conformance.oracle_columns import Oracle, Rows, first, of_model
 
 Pe = tuple[int, int, int]
 
@@ -39,8 +39,10 @@ def launch_skew(run: RunRecord, topology: TopologyRecord, params: Mapping[str, A
         ended = [max(op["t_end"] for op in ops) for ops in of.values()]
         submit, start, done = (launch[name] for name in ("t_submit", "t_start", "t_done"))
         ends = (min(ended), _median(ended), max(ended))
-        rows.append((launch["number"], launch["kernel"], len(of), start - submit, max(begun) - min(begun),
-                     *(end - start for end in ends), max(ended) - min(ended), done - max(ended)))  # fmt: skip
+        nodes, _ = of_model(run, launch["number"])
+        rows.append((launch["number"], launch["kernel"], nodes, len(of), start - submit,
+                     max(begun) - min(begun), *(end - start for end in ends),
+                     max(ended) - min(ended), done - max(ended)))  # fmt: skip
     return sorted(rows)
 
 
