@@ -32,7 +32,7 @@ COVERED = 0.5
 class Advice(Shows, list[dict[str, Any]]):
     """Pieces of advice; a notebook shows them as a table."""
 
-    shown_as = "advice"
+    shown_by = "advice:content"
 
     uncovered: dict[str, Any] | None = None
     """What rules leave, where that is most of the critical path: ``share`` is of it, at least, what no rule

@@ -27,7 +27,7 @@ def named_run(run: str | Run, store: Store = None) -> Iterator[Run]:
 class Advised(Found):
     """Advice on a run that is named: see :func:`advise`."""
 
-    shown_as = "advising"
+    shown_by = "advice:of_named_run"
 
 
 def advise(

@@ -14,10 +14,12 @@ from kernbench.api.open_runs import open_run
 from kernbench.api.result import Run
 from kernbench.api.shown import Found
 from kernbench.api.stores import Store, borrowed
+from kernbench.draw.content import Flat
 from kernbench.errors import UsageError
 from kernbench.support.bounds import check_number
 
 _IDENTITY = ("run_id", "bench", "topology", "params", "version", "status", "started_at")
+_FIGURES = ("name", "before", "after", "change_ns", "change", "slower")
 _COMPARED = ("busy_ns_before", "busy_ns_after", "wait_ns_before", "wait_ns_after")
 _CLOSE_NS = 1e-6
 """A difference of less is rounding."""
@@ -26,7 +28,11 @@ _CLOSE_NS = 1e-6
 class Comparison(Found):
     """Two runs side by side: see :func:`compare`."""
 
-    shown_as = "comparison"
+    shown_by = "comparison:content"
+
+    def flat(self) -> Flat:
+        """The figures."""
+        return _FIGURES, [[row[name] for name in _FIGURES] for row in self["figures"]]
 
 
 def compare(

@@ -24,7 +24,7 @@ Figures = Mapping[str, object]
 class EnergyUse(Found):
     """Where the energy of a run went; a notebook shows it as a table."""
 
-    shown_as = "energy"
+    shown_by = "energy:of_use"
 
 
 def energy_by(

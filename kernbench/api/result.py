@@ -12,7 +12,7 @@ from kernbench.analysis.windows.chosen_window import Chosen, ChosenWindow
 from kernbench.api.advice import LEAST, Advice, advice_on
 from kernbench.api.energy_use import EnergyUse, energy_by
 from kernbench.api.run_trace import RunTrace
-from kernbench.api.shown import SHOWN
+from kernbench.api.shown import drawn
 from kernbench.api.stores import as_store, folder_of
 from kernbench.api.summary import busiest, busiest_by_class, most_waited_for
 from kernbench.support.pgraph import GraphStore, RunRecord, TopologyRecord
@@ -51,7 +51,7 @@ class Run(RunTrace):
         return _unpickled, (type(self), dict(self.properties), dict(record.tables), kept, True)
 
     def _repr_html_(self) -> str:
-        return SHOWN["run"](self, ChosenWindow()).html(summary=True)
+        return drawn("overview:of_run", self, ChosenWindow()).html(summary=True)
 
     def summary(
         self,
@@ -127,7 +127,7 @@ class Run(RunTrace):
         Raises:
             UsageError: There is no such tab or window, or the tab is not about such a window.
         """
-        return SHOWN["tab"](self, key, ChosenWindow.of(launch, from_ns, to_ns))
+        return drawn("tab", self, key, ChosenWindow.of(launch, from_ns, to_ns))
 
     def export(
         self,

@@ -67,7 +67,7 @@ class Tuning(Shows):
     goal: str = "latency"
     """What is least at the best."""
 
-    shown_as = "tuning"
+    shown_by = "points:of_tuning"
 
     @property
     def best(self) -> list[Point]:
