@@ -20,7 +20,11 @@ def baselines(tag: str, store: GraphStore, names: Sequence[str]) -> dict[str, Ru
 
     A run must have one of the tags ``names`` as well: those of the evaluation.
     """
-    found = {key_of(run): run for run in all_runs(store) if tag in run.tags and set(names) & set(run.tags)}
+    found = {
+        key_of(run): run
+        for run in all_runs(store, project="")
+        if tag in run.tags and set(names) & set(run.tags)
+    }
     if not found:
         raise UsageError(
             f"no run of this evaluation has the tag '{tag}'; make a baseline first, with --tag {tag} "
