@@ -77,8 +77,8 @@ class Run(RunTrace):
                 others waited for them; ``busiest_links`` and ``busiest_engines``: links, and all else,
                 ranked apart.
 
-            A run without a trace knows neither windows nor causes: then these are empty and the busiest
-            resources are those of the whole run.
+            A run without a trace knows neither windows, causes nor waits: then the first two are empty,
+            ``most_waited_for`` is None, and the busiest resources are those of the whole run.
         """
         chosen = ChosenWindow.of(launch, from_ns, to_ns)
         window = self.window(chosen if self.traced else replace(chosen, launch="run"))

@@ -47,7 +47,7 @@ class TrafficRun(Shows, Run):
         """One row a flow, in the order given.
 
         Keys ``name src dst op bytes offset count start_ns end_ns bandwidth_gbs wait_ns peak_path_gbs
-        peak_fair_gbs``; ``bytes`` is the size of one of ``count`` transfers.
+        peak_fair_gbs``; ``bytes`` is the size of one of ``count`` transfers, ``wait_ns`` NaN without a trace.
         """
         return list(self.properties["flows"])
 
@@ -71,7 +71,7 @@ class TrafficRun(Shows, Run):
 
         Keys ``kind links used mean_utilisation max_utilisation bytes wait_ns``: how many such links the
         topology has and how many carried anything; the mean is over all of them. Utilisation is the time
-        in which a link moved data as a share of the makespan.
+        in which a link moved data as a share of the makespan; ``wait_ns`` is NaN without a trace.
         """
         return list(self.properties["link_kinds"])
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from kernbench.analysis.windows.chosen_window import ChosenWindow
 from kernbench.api.contents import SCREENS, parts
 from kernbench.api.result import Run
+from kernbench.api.summary import most_waited_for
 from kernbench.draw.cells import number
 from kernbench.draw.content import Content, Grid
 
@@ -70,6 +71,8 @@ def facts(run: Run, window: ChosenWindow) -> Iterator[tuple[str, str]]:
     )
     if info["status"] != "ok":
         yield "status", {"partial": "partial: it was stopped"}.get(info["status"], str(info["status"]))
+    if not run.traced and most_waited_for(run.used, 0) is None:
+        yield "waits", "not known without a trace"
     rate = info["events"] / info["wall_s"] if info["wall_s"] > 0 else 0.0
     yield "took", f"{number(info['wall_s'])} s, {info['events']} events, {rate:.0f} events/s"
     yield "started", str(info["started_at"])[:19].replace("T", " ") + " UTC"
