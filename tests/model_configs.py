@@ -69,6 +69,19 @@ TAKEN: dict[str, dict[str, Any]] = {
         "sliding_window": 131072,
         "use_sliding_window": False,
     },
+    "qwen3-8b": {
+        "model_type": "qwen3",
+        **_sizes(4096, 12288, 32, 8, 36, 151936),
+        **_BF16,
+        "attention_bias": False,
+        "head_dim": 128,
+        "max_window_layers": 36,
+        "rms_norm_eps": 1e-6,
+        "rope_scaling": None,
+        "rope_theta": 1000000.0,
+        "sliding_window": None,
+        "use_sliding_window": False,
+    },
     "mixtral-8x7b": {
         "model_type": "mixtral",
         **_sizes(4096, 14336, 32, 8, 32, 32000),
@@ -98,19 +111,6 @@ TAKEN: dict[str, dict[str, Any]] = {
 """Used whole."""
 
 REFUSED: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
-    "qwen3-8b": (
-        {
-            "model_type": "qwen3",
-            **_sizes(4096, 12288, 32, 8, 36, 151936),
-            **_BF16,
-            "attention_bias": False,
-            "head_dim": 128,
-            "rms_norm_eps": 1e-6,
-            "rope_theta": 1000000.0,
-            "use_sliding_window": False,
-        },
-        ("model_type = qwen3: norms of q and k",),
-    ),
     "gemma-2-9b": (
         {
             "model_type": "gemma2",

@@ -34,7 +34,7 @@ class _Database(Protocol):
 class Diagnosis(Found):
     """What is installed and works: see :func:`doctor`."""
 
-    shown_by = "diagnosis:content"
+    shown_as = "diagnosis"
 
 
 def doctor(store: str | None = None) -> Diagnosis:

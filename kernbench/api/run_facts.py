@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from kernbench.analysis.path.model_time import carried_out
 from kernbench.analysis.use.pe_times import pe_times
 from kernbench.analysis.windows.chosen_window import Chosen, ChosenWindow
 from kernbench.analysis.windows.estimate_bounds import said
@@ -108,25 +107,19 @@ class RunFacts:
         return float(self.properties["sim_ns"])
 
     @property
-    def latency_ns(self) -> float | None:
-        """Time in which at least one launch is between submission and completion; None without launches."""
-        return float(self.properties["latency_ns"]) if self.properties.get("launches") else None
+    def latency_ns(self) -> float:
+        """Time in which at least one launch is between its submission and its completion."""
+        return float(self.properties["latency_ns"])
 
     @property
-    def launch_ns(self) -> float | None:
+    def launch_ns(self) -> float:
         """The part of :attr:`latency_ns` in which no launch runs: those under way have not started yet."""
-        return float(self.properties["launch_ns"]) if self.properties.get("launches") else None
+        return float(self.properties["launch_ns"])
 
     @property
-    def kernels_ns(self) -> float | None:
+    def kernels_ns(self) -> float:
         """The rest of :attr:`latency_ns`: a launch runs, from its common start to its last answer."""
-        latency, launch = self.latency_ns, self.launch_ns
-        return None if latency is None or launch is None else latency - launch
-
-    @property
-    def time_ns(self) -> float:
-        """The time that runs are compared by: :attr:`latency_ns`; without launches :attr:`sim_ns`."""
-        return self.sim_ns if self.latency_ns is None else self.latency_ns
+        return self.latency_ns - self.launch_ns
 
     @cached_property
     def launches(self) -> list[dict[str, Any]]:
@@ -153,11 +146,6 @@ class RunFacts:
             }
             for number, one in enumerate(launches)
         ]
-
-    @property
-    def of_model(self) -> bool:
-        """Whether launches say what they carry out of a compiled model: ``model_nodes``, ``model_line``."""
-        return any(map(carried_out, self.launches))
 
     @property
     def accounted(self) -> list[str]:
@@ -201,8 +189,8 @@ class RunFacts:
             "topology_changes": (self.properties.get("again") or {}).get("topo", {}),
             "topology_id": p["topology"],
             "sim_ns": self.sim_ns,
-            "latency_ns": self.latency_ns,
-            "launch_ns": self.launch_ns,
+            "latency_ns": self.latency_ns if self.launches else None,
+            "launch_ns": self.launch_ns if self.launches else None,
             "verified": self.verified,
             "nothing_checked": self.nothing_checked,
             "verdict": self.verdict,

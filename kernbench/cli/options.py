@@ -130,6 +130,19 @@ details = click.option(
 exact = click.option("--exact", is_flag=True, help="Simulate every rank and period, identical ones too.")
 """``--exact``, passed as ``exact``: nothing of a run is estimated."""
 
+
+def _or_empty(_ctx: click.Context, _param: click.Parameter, text: str | None) -> str:
+    return text or ""
+
+
+types = _all_of(
+    click.option("--weights", type=click.Choice(["f16", "fp8", "int8", "int4"]), callback=_or_empty,
+                 help="Weights in memory; products are of f16.  [default: as the model's file says]"),
+    click.option("--cache", type=click.Choice(["f16", "fp8"]), default="f16", show_default=True,
+                 help="Keys and values in memory."),
+)  # fmt: skip
+"""``--weights`` and ``--cache``: types of a model's values in memory."""
+
 check = click.option(
     "--check",
     is_flag=True,
@@ -262,7 +275,7 @@ changes = _all_of(
 
 kept = _all_of(
     tag,
-    click.option("--no-trace", is_flag=True, help="Do not record a trace: the same times, no waits."),
+    click.option("--no-trace", is_flag=True, help="Do not record a trace; times are the same."),
     detail,
 )
 """``--tag``, ``--no-trace``, ``--detail``, as ``tags no_trace detail``: whether and how a run is kept."""

@@ -11,6 +11,7 @@ import kernbench as kb
 from kernbench.errors import LaunchError, UsageError
 from kernbench.support.sizes import decimal_size
 from kernbench.workloads.models import products
+from kernbench.workloads.models.quantized import Weights
 
 ODD = {"model_type": "llama", "hidden_size": 96, "intermediate_size": 200, "num_attention_heads": 6}
 """Three heads share one of keys, and nothing divides over PEs."""
@@ -84,6 +85,74 @@ def test_sums_that_wait_while_x_passes_in_pieces(monkeypatch):
 @pytest.mark.parametrize(("topology", "device", "params"), LARGE)
 def test_on_many_pes(topology, device, params):
     _right(kb.load_topology(topology, FOUR if topology == "tray-8" else None), device, params)
+
+
+SLOW = pytest.mark.slow
+DECODED = {"batch": 2, "kv": 9}
+PREFILLED = {"phase": "prefill", "tokens": 20}
+TYPES = [
+    (DECODED, "own", {"weights": "int4", "cache": "fp8"}),
+    (DECODED, "triton", {"weights": "int8", "cache": "fp8"}),
+    (PREFILLED, "own", {"weights": "fp8", "cache": "fp8"}),
+    pytest.param(PREFILLED, "triton", {"weights": "int4"}, marks=SLOW),
+    pytest.param(DECODED, "own", {"weights": "fp8"}, marks=SLOW),
+    pytest.param(DECODED, "own", {"weights": "int8"}, marks=SLOW),
+    pytest.param(DECODED, "triton", {"weights": "int4"}, marks=SLOW),
+    pytest.param(DECODED, "triton", {"weights": "fp8"}, marks=SLOW),
+    pytest.param(PREFILLED, "own", {"weights": "int4"}, marks=SLOW),
+    pytest.param(PREFILLED, "own", {"weights": "int8"}, marks=SLOW),
+    pytest.param(PREFILLED, "triton", {"weights": "fp8", "cache": "fp8"}, marks=SLOW),
+]
+
+
+@pytest.mark.parametrize(("size", "kernels", "types"), TYPES)
+def test_weights_of_8_and_4_bits(size, kernels, types):
+    _right("minimal", "sip:0", {**size, "kernels": kernels, **types})
+
+
+GROUPS = {"quant_method": "awq", "bits": 4, "group_size": 64, "zero_point": True}
+NORMED = {"model_type": "qwen3", "hidden_size": 128, "intermediate_size": 256, "num_attention_heads": 4,
+          "num_key_value_heads": 2, "num_hidden_layers": 1, "head_dim": 32}  # fmt: skip
+
+
+@pytest.mark.parametrize("kernels", ["own", "triton"])
+@pytest.mark.parametrize("size", [DECODED, PREFILLED])
+def test_normed_heads_of_q_and_k_and_groups_of_weights(tmp_path, size, kernels):
+    config = str(tmp_path / "config.json")
+    Path(config).write_text(json.dumps({**NORMED, "quantization_config": GROUPS}))
+    _right("minimal", "sip:0", {"config": config, "kernels": kernels, **size})
+
+
+@SLOW
+@pytest.mark.parametrize("kernels", ["own", "triton"])
+@pytest.mark.parametrize("size", [DECODED, PREFILLED])
+def test_normed_heads_and_weights_of_8_bits_on_four_packages(tmp_path, size, kernels):
+    config = str(tmp_path / "config.json")
+    Path(config).write_text(json.dumps(NORMED))
+    _right("a100-4", "all", {"config": config, "kernels": kernels, "weights": "int8", **size})
+
+
+def test_groups_that_packages_would_cut_are_refused(tmp_path):
+    config = str(tmp_path / "config.json")
+    Path(config).write_text(json.dumps({**NORMED, "quantization_config": GROUPS}))
+    with pytest.raises(UsageError, match="32 rows of o on each of 4 packages are not whole groups of 64"):
+        kb.run("llama-decoder", "a100-4", device="all", config=config, trace=False)
+
+
+@pytest.mark.parametrize("kernels", ["own", "triton"])
+def test_smaller_weights_are_fewer_bytes_in_memory_and_read(kernels):
+    """A step reads each weight and its scale once; with blocks of 64 rows a scale of 128 twice."""
+    sizes = [(256, 256 + 2 * 128), (256, 256), (256, 2 * 512), (512, 256)]
+    for kind in ("f16", "int8", "int4"):
+        params = {"weights": kind, "kernels": kernels, "resident": True, "kv": 1}
+        run = kb.run("llama-decoder", "minimal", params=params)
+        names = {one["number"]: one["name"] for one in run.table("Tensor").to_pylist()}
+        accesses = run.table("Access").to_pylist()
+        read = [one for one in accesses if names[one["tensor"]].startswith("w_") and not one["is_write"]]
+        of = Weights(kind, 128 if kind == "int4" else 0)
+        twice = 2 * sum(of.groups(rows) * columns for rows, columns in sizes)
+        again = twice if kernels == "triton" and of.group else 0
+        assert sum(one["bytes"] for one in read) == sum(of.nbytes(*size) for size in sizes) + again
 
 
 @pytest.fixture

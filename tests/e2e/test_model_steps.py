@@ -65,6 +65,31 @@ def test_energy_is_that_of_a_kept_layer_times_layers(config, tmp_path):
     assert again.run_id == found.run_id
 
 
+def test_smaller_types_are_fewer_bytes_and_make_room(tmp_path):
+    """16.1 GB of weights do not fit 6.4 GB; of 4 bits with the embedding in f16 they do."""
+    store = str(tmp_path)
+    with pytest.raises(UsageError, match=r"Give 4 packages such as these .*, or weights=int4, or "):
+        step("llama-8b", "minimal", context=8, store=store)
+    memory = {}
+    for weights, cache in (("", "f16"), ("int8", "f16"), ("int4", "fp8")):
+        memory[weights] = step(
+            "small", "minimal", weights=weights, cache=cache, context=8, store=store
+        ).memory
+    assert memory["int8"]["cache"] == memory[""]["cache"] == 2 * memory["int4"]["cache"]
+    plain, scales = memory[""]["weights"], 2 * (512 + 256 + 1024 + 256)
+    assert memory["int8"]["weights"] == plain / 2 + scales
+    assert memory["int4"]["weights"] == plain / 4 + scales * 2 + 2 * 2 * 256
+
+
+def test_attention_of_many_sequences_keeps_the_memory_busy(tmp_path):
+    """A PE that runs ahead loads the keys of some sequences while it works on others'."""
+    sizes = {**SMALL, "num_attention_heads": 16, "num_key_value_heads": 16, "head_dim": 128}
+    (tmp_path / "config.json").write_text(json.dumps({**sizes, "num_hidden_layers": 1}))
+    found = step(str(tmp_path), "a100-4", batch=16, context=256, device="sip:0", store=str(tmp_path))
+    nbytes = 2 * 2 * 16 * 16 * 256 * 128
+    assert nbytes / 1555 < found.parts["attention"] * found.ns < 1.6 * nbytes / 1555
+
+
 def test_what_does_not_fit_or_is_no_step_is_refused(tmp_path):
     with pytest.raises(UsageError, match="does not fit"):
         step("llama-70b", "minimal", store=str(tmp_path))

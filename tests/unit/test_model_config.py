@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kernbench.errors import ConfigError, UsageError
 from kernbench.workloads.models import MODELS, model_of
 from kernbench.workloads.models.config import ARCHITECTURES
 from kernbench.workloads.models.config_fields import NEUTRAL, NOT_TAKEN, ONLY
+from kernbench.workloads.models.quantized import Weights
 from tests.model_configs import REFUSED, TAKEN
 
 LLAMA = {
@@ -89,6 +94,7 @@ def _public(tmp_path, content):
         ("mistral-7b", {"ffn": 14336, "window": 4096}),
         ("nemo-12b", {"hidden": 5120, "head_dim": 128, "window": 0, "layers": 40}),
         ("qwen2-7b", {"heads": 28, "head_dim": 128, "bias": True, "o_bias": False, "window": 0}),
+        ("qwen3-8b", {"head_dim": 128, "kv_heads": 8, "qk_norm": True, "bias": False, "window": 0}),
         ("mixtral-8x7b", {"ffn": 2 * 14336, "experts": 4, "window": 0}),
         ("phi-3-mini", {"head_dim": 96, "kv_heads": 32, "window": 2047}),
     ],
@@ -113,6 +119,71 @@ def test_each_public_model_is_one_or_the_other():
     assert {content["model_type"] for content, _ in REFUSED.values()} == set(NOT_TAKEN)
 
 
+AWQ = {"quant_method": "awq", "bits": 4, "group_size": 128, "zero_point": True, "version": "gemm"}
+GPTQ = {"quant_method": "gptq", "bits": 4, "group_size": 64, "desc_act": False, "sym": True}
+FP8 = {"quant_method": "fp8", "activation_scheme": "dynamic", "modules_to_not_convert": ["lm_head"]}
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "group"),
+    [
+        (AWQ, "int4", 128),
+        (GPTQ, "int4", 64),
+        ({**GPTQ, "bits": 8, "group_size": -1}, "int8", 0),
+        (FP8, "fp8", 0),
+        (None, "f16", 0),
+    ],
+)
+def test_weights_are_those_that_the_file_says(tmp_path, said, kind, group):
+    model = model_of(config=_file(tmp_path, quantization_config=said))
+    assert (model.weights.kind, model.weights.group) == (kind, group)
+    assert model.of_types("int4").weights == (Weights("int4", group if kind == "int4" else 128))
+    assert model.of_types("f16", "fp8") == replace(model, weights=Weights(), cache="fp8")
+
+
+@pytest.mark.parametrize(
+    ("said", "part"),
+    [
+        (
+            {"quant_method": "mxfp4"},
+            "quantization_config = mxfp4 of 4 bits: weights that are simulated: awq of",
+        ),
+        ({**GPTQ, "bits": 3}, "gptq of 3 bits"),
+        ({**GPTQ, "desc_act": True}, "quantization_config.desc_act = True: not simulated"),
+        ({**GPTQ, "group_size": "128"}, "quantization_config.group_size = 128: not simulated"),
+        ({**FP8, "weight_block_size": [128, 128]}, "quantization_config.weight_block_size = [128, 128]: not"),
+        ({**AWQ, "outliers": 3}, "quantization_config.outliers = 3: not simulated"),
+    ],
+)
+def test_weights_that_are_not_simulated_are_named(tmp_path, said, part):
+    with pytest.raises(UsageError) as error:
+        model_of(config=_file(tmp_path, quantization_config=said))
+    assert part in str(error.value)
+
+
+@given(
+    st.sampled_from(["fp8", "int8", "int4"]),
+    st.integers(1, 9),
+    st.sampled_from([0, 2, 3]),
+    st.integers(0, 99),
+)
+def test_stored_weights_are_worth_what_they_were_within_a_step(kind, rows, group, seed):
+    """An integer is off by half a step of its column's largest value, a float by a sixteenth of itself."""
+    weights = Weights(kind, group)
+    w = np.random.default_rng(seed).standard_normal((rows, 4)).astype(np.float16)
+    stored, scale = weights.stored(w)
+    assert scale.shape == (weights.groups(rows), 4)
+    found = weights.worth(stored, scale)
+    step = np.repeat(scale, group or rows, axis=0)[:rows].astype(float)
+    bound = np.maximum(np.abs(w) / 15, step / 64) if kind == "fp8" else step * 0.51
+    # The scale itself is an f16, so the largest may be clipped by that much.
+    assert np.all(np.abs(found - w) <= bound + np.abs(w) / 1024)
+    laid = weights.laid(stored, 4)
+    assert weights.nbytes(rows, 4) == laid.nbytes + scale.nbytes
+    if kind == "int4":
+        assert np.array_equal(np.concatenate([laid & 15, laid >> 4], axis=1).astype(int) - 8, stored)
+
+
 @pytest.mark.parametrize("field", ONLY)
 def test_a_field_that_changes_the_work_is_refused_unless_it_says_what_is_simulated(tmp_path, field):
     allowed, why = ONLY[field]
@@ -132,7 +203,7 @@ def test_a_field_that_is_not_known_is_never_ignored(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "parts"),
     [
-        ({"model_type": "gpt2"}, ("config.json", "'gpt2'", "llama, mistral, qwen2, mixtral, phi3")),
+        ({"model_type": "gpt2"}, ("config.json", "'gpt2'", "llama, mistral, qwen2, qwen3, mixtral, phi3")),
         ({"model_type": None}, ("None",)),
         ({"hidden_size": None}, ("config.json, hidden_size", "required")),
         ({"hidden_size": "4096"}, ("config.json, hidden_size", "integer")),

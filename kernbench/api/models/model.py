@@ -12,11 +12,10 @@ from kernbench.analysis.routes.routing import kept_topology
 from kernbench.analysis.use.roofline import BETWEEN, WITHIN_PE
 from kernbench.api.models import step_time
 from kernbench.api.models.step_time import Phase, StepResult
-from kernbench.api.shown import Shows, flat_rows
+from kernbench.api.shown import Shows
 from kernbench.api.stores import Store, borrowed
 from kernbench.api.topologies import Topology, kept_machine
 from kernbench.api.what_if_runs import spec_with
-from kernbench.draw.content import Flat
 from kernbench.draw.progress import PieceProgress, Standing, duration
 from kernbench.engine.run_options import Work, WorkProgress
 from kernbench.errors import KernBenchError, LimitError, UsageError
@@ -38,7 +37,7 @@ TWICE = {
 class ModelAnswer(Shows):
     """What :func:`model` found."""
 
-    shown_by: ClassVar[str] = "model:content"
+    shown_as: ClassVar[str] = "model"
     model: str
     machines: Sequence[str]
     steps: list[dict[str, Any]] = field(default_factory=list)
@@ -53,16 +52,14 @@ class ModelAnswer(Shows):
         """All of it, as JSON shows it."""
         return asdict(self)
 
-    def flat(self) -> Flat:
+    def flat(self) -> list[dict[str, Any]]:
         """A row a step without its shares by part and cause, memory by what it is for: as CSV shows it."""
         left_out = ("parts", "causes", "memory", "notes")
-        return flat_rows(
-            [
-                {key: value for key, value in row.items() if key not in left_out}
-                | {f"{name}_bytes": nbytes for name, nbytes in row["memory"].items()}
-                for row in self.steps
-            ]
-        )
+        return [
+            {key: value for key, value in row.items() if key not in left_out}
+            | {f"{name}_bytes": nbytes for name, nbytes in row["memory"].items()}
+            for row in self.steps
+        ]
 
 
 def model(
@@ -77,6 +74,8 @@ def model(
     topo: Mapping[str, object] | None = None,
     device: str = "all",
     kernels: str = "own",
+    weights: str = "",
+    cache: str = "f16",
     ignore_capacity: bool = False,
     exact: bool = False,
     store: Store = None,
@@ -98,7 +97,9 @@ def model(
         energy: Also energy and the causes of time, of a traced layer of each step.
         topo: Changes of the topologies' keys.
         device: ``"all"`` packages, which share the model, or ``"sip:N"``.
-        kernels: ``own`` or ``triton``, as the parameter of ``llama-decoder``.
+        kernels: ``own`` or ``triton``, as the parameter of ``llama-decoder``, and so the next two.
+        weights: ``f16``, ``fp8``, ``int8`` or ``int4``; ``""``: as the model's file says.
+        cache: ``f16`` or ``fp8``.
         ignore_capacity: Answer also for what does not fit the memory.
         exact: Simulate every layer and every package.
         store: Where steps are kept: an open store, a URL, or None for the default one.
@@ -137,6 +138,8 @@ def model(
                     *step,
                     device=device,
                     kernels=kernels,
+                    weights=weights,
+                    cache=cache,
                     capacity="ignore" if ignore_capacity else "model",
                     energy=energy and not twice,
                     exact=exact,

@@ -109,6 +109,8 @@ def step(
     topo: Mapping[str, object] | None = None,
     device: str = "all",
     kernels: str = "own",
+    weights: str = "",
+    cache: str = "f16",
     capacity: str = "model",
     energy: bool = False,
     exact: bool = False,
@@ -128,7 +130,9 @@ def step(
         context: Keys of each sequence, or tokens of the prompt.
         topo: Changes of the topology's keys.
         device: ``"all"`` packages, which share the model, or ``"sip:N"``.
-        kernels: ``own`` or ``triton``, as the bench's parameter.
+        kernels: ``own`` or ``triton``, as the bench's parameter, and so the next two.
+        weights: ``f16``, ``fp8``, ``int8`` or ``int4``; ``""``: as the model's file says.
+        cache: ``f16`` or ``fp8``.
         capacity: ``model``: all layers have to fit the memory; ``ignore``: nothing has to.
         energy: Also energy and causes, of a traced layer, which is kept as a run.
         exact: Simulate every layer and every package.
@@ -144,7 +148,7 @@ def step(
 
     if phase == "prefill" and batch != 1:
         raise UsageError(f"a prefill is of one sequence; batch is {batch}")
-    which = named(model)
+    which = {**named(model), "weights": weights, "cache": cache}
     sizes = sizes_of(**which)
     of_phase = {"batch": batch, "kv": context} if phase == "decode" else {"tokens": context}
     asked = {

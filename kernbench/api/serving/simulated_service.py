@@ -53,6 +53,8 @@ def serve_sim(
     ttft_ns: float | None = None,
     tpot_ns: float | None = None,
     device: str = "all",
+    weights: str = "",
+    cache: str = "f16",
     topo: Mapping[str, object] | None = None,
     exact: bool = False,
     store: Store = None,
@@ -83,6 +85,8 @@ def serve_sim(
         tpot_ns: Target for the mean time a token after the first, ns. Goodput and the knee count requests
             that keep both targets.
         device: ``"all"`` packages, which share the model, or ``"sip:N"``.
+        weights: ``f16``, ``fp8``, ``int8`` or ``int4``; ``""``: as the model's file says.
+        cache: What keys and values are in memory, ``f16`` or ``fp8``.
         topo: Changes of the topology's keys.
         exact: Simulate every layer and package of a step.
         store: Where steps are kept, as for :func:`kernbench.run`.
@@ -97,7 +101,7 @@ def serve_sim(
     target = Target(*(_limit(*one) for one in (("ttft_ns", ttft_ns), ("tpot_ns", tpot_ns))))
     load_at, rates, asked = _load(rate, prompt, output, requests, seed)
     Limits(1, block_tokens, batch, step_tokens)  # before anything is simulated
-    steps = _Steps(model, topology, device, topo, exact, store, progress, batch, step_tokens)
+    steps = _Steps(model, topology, device, weights, cache, topo, exact, store, progress, batch, step_tokens)
     tokens = cache_tokens if cache_tokens is not None else steps.room(batch, step_tokens)
     check_number("cache_tokens", tokens, 1, 1e12)
     if tokens < block_tokens:
@@ -135,6 +139,8 @@ class _Steps:
         model: str,
         topology: Topology,
         device: str,
+        weights: str,
+        cache: str,
         topo: Mapping[str, object] | None,
         exact: bool,
         store: Store,
@@ -144,10 +150,11 @@ class _Steps:
     ) -> None:
         from kernbench.workloads.benches.llama_decoder import named, sizes_of
 
-        self.model, self.which = model, named(model)
+        self.model, types = model, {"weights": weights, "cache": cache}
+        self.which = {**named(model), **types}
         self.sizes = sizes_of(**self.which)
         self.graph, _ = kept_machine(topology, topo)
-        self.how: dict[str, Any] = {"device": device, "exact": exact, "store": store}
+        self.how: dict[str, Any] = {"device": device, "exact": exact, "store": store, **types}
         self.topology, self.topo, self.progress = topology, topo, progress
         self.name, self.machine = self.sizes.name, str(self.graph.properties["name"])
         self.packages = 1 if device != "all" else int(self.graph.properties["sips"])

@@ -76,7 +76,7 @@ class SweepPoint:
 class Sweep(Shows):
     """The points of a sweep, in the order of the grid whatever order they were run in."""
 
-    shown_by = "points:of_sweep"
+    shown_as = "sweep"
 
     bench: str
     points: tuple[SweepPoint, ...]

@@ -60,8 +60,6 @@ def sweep(
     device: str | None = None,
     store: Store = None,
     tags: Sequence[str] | None = None,
-    project: str | None = None,
-    user: str | None = None,
     jobs: int = 1,
     executor: str | None = None,
     scheduler: str | None = None,
@@ -138,8 +136,6 @@ def sweep(
         verify=verify,
         device=device,
         tags=tags,
-        project=project,
-        user=user,
         max_ns=max_ns,
         max_events=max_events,
         timeout=timeout,
@@ -405,7 +401,7 @@ def _by_hash(store: GraphStore, bench: str, options: RunOptions) -> dict[str, Ru
     A run whose operations were compared one by one does not say whether its results were compared as well.
     """
     found: dict[str, Run] = {}
-    for run in all_runs(store, project=""):
+    for run in all_runs(store):
         asked = (run.verified is not None or run.nothing_checked) and "ops_verified" not in run.info
         checked = asked if options.verify else run.info["status"] == "ok"
         estimated = options.exact and "repeats" in run.info

@@ -15,13 +15,12 @@ agenda of bookings with gaps, which only pays where somebody may come later and 
 
 from __future__ import annotations
 
-from math import inf, nan
 from typing import Any
 
 from kernbench.engine.core.holding import Departures
 from kernbench.engine.core.occupancy import OccupancyLog
 
-_INFINITY = inf
+_INFINITY = float("inf")
 
 
 class Server:
@@ -55,8 +54,6 @@ class Server:
         self.present = 0
         self.log: Any = None
         """An OccupancyLog, once somebody has waited."""
-        self.remembers = True
-        """Whether it remembers who held it: in a run with a trace."""
         self.queued = False
         """Whether it has runs: a look there costs a look into memory for each flit."""
         self.departures: Any = None
@@ -67,11 +64,6 @@ class Server:
         """One departure more, of one that left while no other was about to: most servers need no others."""
         self.watcher: Any = None
         """An instrument whose ``occupied(server, time, duration, start, owner)`` is called for each use."""
-
-    def forget_holders(self) -> None:
-        """Remember nobody in this run, which has no trace: who waited, and how long, is not known."""
-        self.remembers = False
-        self.wait_ns = nan
 
     @property
     def busy_ns(self) -> float:
@@ -90,8 +82,7 @@ class Server:
             self.holder = owner
             self.since = begun = time
         elif self.holder is not owner:
-            if self.remembers:
-                self._hand_over(time, begun)  # later questions are about times after ``time``
+            self._hand_over(time, begun)  # later questions are about times after ``time``
             self.holder = owner
             self.since = begun
         self.free = begun + duration
@@ -172,8 +163,7 @@ class ArbitratedServer(Server):
         """Serve ``owner`` from ``time`` on; the server is free."""
         end = self.free
         if self.holder is not owner or time > end:
-            if self.remembers:
-                self.log.add(self.since, end, self.holder)
+            self.log.add(self.since, end, self.holder)
             self.holder = owner
             self.since = time
         self.free = time + duration

@@ -9,16 +9,18 @@ thought to be multiplied into those of the product behind it.
 
 from __future__ import annotations
 
+import itertools
 import math
 import sys
 from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kernbench.errors import UsageError
+from kernbench.support import dtypes
 from kernbench.support.sizes import counted, decimal_size
 from kernbench.workloads.benches._inputs import SEED, activations, weights
 from kernbench.workloads.benches.params import Param
@@ -27,6 +29,7 @@ from kernbench.workloads.models.capacity import Fit, Need
 from kernbench.workloads.models.config import MODELS, Model, model_of
 from kernbench.workloads.models.layout import Share
 from kernbench.workloads.models.prefill_step import PrefillStep
+from kernbench.workloads.models.quantized import CACHES, TYPES
 from kernbench.workloads.models.reference import decoded, prefilled
 from kernbench.workloads.models.step import DecodeStep
 from kernbench.workloads.models.triton_step import TritonStep
@@ -39,6 +42,8 @@ SMALL = Model("small", 256, 512, 8, 4, 32, 1)
 
 TOLERANCE = 1e-2
 """Of values near 1 after some layers in f16; what lies in a wrong place is off by as much as itself."""
+OF_CACHE = {"f16": TOLERANCE, "fp8": 0.1}
+"""By type of the cache: a key or value of fp8 that is rounded the other way is off by a sixteenth."""
 
 MADE_BYTES = 2 << 30
 """At most as much of weights and cache is made, written and checked: it is held several times over."""
@@ -62,6 +67,8 @@ MADE_BYTES = 2 << 30
             "weights and cache are there, the same for each layer: nothing is written or verified, and "
             "layers and packages are alike (except with --exact)",
         ),
+        Param("weights", str, "", "their type in memory; by default the config's", choices=("", *TYPES)),
+        Param("cache", str, "f16", "what keys and values are in memory", choices=tuple(CACHES)),
         Param(
             "kernels",
             str,
@@ -83,7 +90,7 @@ MADE_BYTES = 2 << 30
 def run(torch: Context) -> None:
     """A rank on every package, or the one that is selected; heads and the perceptron are shared out."""
     p = torch.params
-    model = sizes_of(p.model, p.config)
+    model = sizes_of(p.model, p.config, p.weights, p.cache)
     dist = torch.distributed
     ranks = len(torch.ahbm.sips)
     if torch.address_model == "pa":
@@ -120,7 +127,7 @@ def run(torch: Context) -> None:
         for layer in placed:
             step.run(layer)
         expected = lambda: step.laid(made.expected())  # noqa: E731
-        torch.check(f"x of rank {rank}", step.x, expected, tolerance=TOLERANCE)
+        torch.check(f"x of rank {rank}", step.x, expected, tolerance=OF_CACHE[model.cache])
 
     if ranks == 1:
         worker(0)
@@ -135,13 +142,14 @@ def named(text: str) -> dict[str, str]:
     return {"model": text} if known or not Path(text).expanduser().exists() else {"config": text}
 
 
-def sizes_of(model: str = "", config: str = "") -> Model:
-    """The model of a name, the small one too, or of a file."""
+def sizes_of(model: str = "", config: str = "", weights: str = "", cache: str = "") -> Model:
+    """The model of a name, the small one too, or of a file; with weights and cache of these types."""
     if model and config:
         raise UsageError(
             f"bench 'llama-decoder' takes a model or a config, not model={model} config={config}"
         )
-    return model_of(model, config) if config or model not in ("", SMALL.name) else SMALL
+    found = model_of(model, config) if config or model not in ("", SMALL.name) else SMALL
+    return found.of_types(weights, cache)
 
 
 def unshared(model: Model, packages: int) -> str | None:
@@ -181,6 +189,8 @@ class Plan:
     def notes(self) -> list[str]:
         """What is left out, or is not what was asked for."""
         asked, notes = self.torch.params.kv, [*self.model.notes]
+        if not self.model.weights.plain:
+            notes.append(f"weights of {self.model.weights.kind} become f16 in PE_MATH; activations are f16")
         if self.phase == "decode" and self.kv < asked:
             notes.append(f"sliding_window: of {asked} keys the last {self.kv} are there and are read")
         return notes
@@ -205,6 +215,13 @@ class Plan:
                 f"bench 'llama-decoder': {model.name} has {name} = {getattr(model, name)}, which {ranks} "
                 "packages cannot share; select fewer with --device"
             )
+        group = model.weights.group or 1
+        for name, deep in (("o", model.heads * model.head_dim), ("down", model.ffn)):
+            if ranks > 1 and deep // ranks % group:
+                raise UsageError(
+                    f"bench 'llama-decoder': {deep // ranks} rows of {name} on each of {ranks} packages are "
+                    f"not whole groups of {group}, which share a scale; select fewer with --device"
+                )
         return Share(
             model.heads // ranks,
             max(1, model.kv_heads // ranks),
@@ -232,7 +249,7 @@ def _check_capacity(plan: Plan, layers: int) -> None:
     have = f"{what}: a package needs {decimal_size(need.total.total())} ({need}) and has {free} free"
     if found.fits or p.capacity == "ignore":
         ignored = "" if found.fits else "; does not fit, ignored"
-        if model is not SMALL or ignored:
+        if model.name != SMALL.name or ignored:
             _say(model, f"{have}{ignored}")
         return
     remedies = []
@@ -243,13 +260,16 @@ def _check_capacity(plan: Plan, layers: int) -> None:
         if unshared(model, packages) is None and fit(layers, packages)[1].fits:
             remedies.append(f"{packages} packages such as these (--device all, or a larger machine)")
             break
+    for kind in ("fp8", "int4"):
+        if model.weights.plain and replace(plan, model=model.of_types(kind)).fit(layers)[1].fits:
+            remedies.append(f"weights={kind}")
+            break
     if p.phase == "decode" and (need.weights + need.activations).total() < found.package_free:
         remedies.append("a smaller batch or kv")
     remedies.append("capacity=ignore, which answers for a machine that cannot be")
     raise UsageError(
         f"bench 'llama-decoder': {model.name} does not fit: {have}; {found.name} would hold "
-        f"{decimal_size(found.needed)} of {decimal_size(found.free)}. Give {', or '.join(remedies)}. "
-        "All values are f16; smaller types are not simulated"
+        f"{decimal_size(found.needed)} of {decimal_size(found.free)}. Give {', or '.join(remedies)}"
     )
 
 
@@ -282,9 +302,18 @@ class _Values:
         self.weights = [
             {n: weights(rng, s, "f16") for n, s in shapes.items()}
             | {n: activations(rng, (s,), "f16") for n, s in biases.items()}
+            | ({"qk_norm": 1 + activations(rng, (2, model.head_dim), "f16")} if model.qk_norm else {})
             for _ in range(layers)
         ]
-        self.caches = [activations(rng, cached, "f16") for _ in range(layers)]
+        as_cached = dtypes.dtype(CACHES[model.cache]).numpy
+        self.caches = [activations(rng, cached, "f16").astype(as_cached) for _ in range(layers)]
+        self.kept = self.weights
+        if not model.weights.plain:
+            self.kept = [dict(layer) for layer in self.weights]
+            for layer, name in itertools.product(range(layers), shapes):
+                stored, scale = model.weights.stored(self.weights[layer][name])
+                self.kept[layer] |= {name: stored, f"{name}_scale": scale}
+                self.weights[layer][name] = model.weights.worth(stored, scale)
 
     def share(self, layer: int, rank: int, ranks: int) -> tuple[dict[str, Any], Any]:
         """What a rank has of a layer: columns of weights, rows of o and down, its heads of the cache.
@@ -298,7 +327,12 @@ class _Values:
         kv = min(ranks, self.model.kv_heads)
         how = {"o": (0, ranks), "down": (0, ranks), "k": (1, kv), "v": (1, kv)}
         how |= {"q_bias": (0, ranks), "k_bias": (0, kv), "v_bias": (0, kv)}
-        given = self.weights[layer]
+        if self.model.weights.group:
+            how |= {"o_scale": (0, ranks), "down_scale": (0, ranks)}
+        else:
+            how |= {"o_scale": (0, 1), "down_scale": (0, 1)}
+        how |= {"k_scale": (1, kv), "v_scale": (1, kv), "qk_norm": (0, 1)}
+        given = self.kept[layer]
         own = {n: of(w, *how.get(n, (1, ranks))) for n, w in given.items() if n != "o_bias"}
         if "o_bias" in given:  # once in the sum over packages
             own["o_bias"] = given["o_bias"] if rank == 0 else np.zeros_like(given["o_bias"])

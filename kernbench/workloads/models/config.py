@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -12,6 +12,7 @@ from kernbench.errors import UsageError
 from kernbench.support.hints import suggestion
 from kernbench.support.input_files import input_text, json_value
 from kernbench.workloads.models.config_fields import NOT_TAKEN, refused
+from kernbench.workloads.models.quantized import GROUP, PLAIN, Weights, read
 
 Positive = Annotated[int, Field(ge=1, strict=True)]
 
@@ -25,7 +26,8 @@ class Model:
     the mean square of a norm. ``rope``: base of the rotary embedding. ``bias``: whether q, k and v have one,
     ``o_bias``: whether o. ``window``: keys that a token sees at most, 0: all. ``vocabulary``: rows of the
     embedding, which with ``tied`` is the last product's weight too. ``experts``: how many times ``ffn`` a
-    layer has in memory. ``notes`` say what is left out or stands for something else.
+    layer has in memory. ``qk_norm``: whether heads of q and k are normed. ``weights``, ``cache``: their
+    types in memory. ``notes`` say what is left out or stands for something else.
     """
 
     name: str
@@ -43,7 +45,16 @@ class Model:
     vocabulary: int = 0
     tied: bool = False
     experts: float = 1
+    qk_norm: bool = False
+    weights: Weights = PLAIN
+    cache: str = "f16"
     notes: tuple[str, ...] = ()
+
+    def of_types(self, weights: str = "", cache: str = "") -> Model:
+        """The same with weights and cache of these kinds; ``""`` leaves them."""
+        known = weights in ("", self.weights.kind)
+        kept = self.weights if known else Weights(weights, GROUP if weights == "int4" else 0)
+        return replace(self, weights=kept, cache=cache or self.cache)
 
     @property
     def group(self) -> int:
@@ -74,7 +85,7 @@ MODELS = {
 }
 """Models that are known by name."""
 
-ARCHITECTURES = ("llama", "mistral", "qwen2", "mixtral", "phi3")
+ARCHITECTURES = ("llama", "mistral", "qwen2", "qwen3", "mixtral", "phi3")
 """``model_type`` of each architecture that is taken."""
 
 
@@ -97,6 +108,7 @@ class _Config(BaseModel):
     num_experts_per_tok: Positive | None = None
     vocab_size: Annotated[int, Field(ge=0, strict=True)] = 0
     tie_word_embeddings: bool = False
+    quantization_config: dict[str, Any] | None = None
 
 
 def model_of(name: str = "", config: str = "") -> Model:
@@ -127,6 +139,9 @@ def _read(path: Path) -> Model:
         )
     problems = [f"model_type = {kind}: {NOT_TAKEN[kind]}"] if kind in NOT_TAKEN else []
     problems += refused(content, frozenset(_Config.model_fields))
+    given = content.get("quantization_config")
+    kept, unknown = read(given if isinstance(given, dict) else None)
+    problems += unknown
     if problems:
         raise UsageError("\n  ".join([f"{path} says what is not simulated:", *problems]))
     try:
@@ -158,7 +173,7 @@ def _read(path: Path) -> Model:
             raise wrong("num_experts_per_tok", f"{chosen} of {experts} experts, num_local_experts")
     elif c.num_local_experts or c.num_experts_per_tok:
         raise wrong("num_local_experts", f"model_type {kind} has no experts; they are simulated of mixtral")
-    windows = {"qwen2": None, "mistral": content.get("sliding_window", 4096)}
+    windows = {"qwen2": None, "qwen3": None, "mistral": content.get("sliding_window", 4096)}
     said = str(content.get("_name_or_path") or "").rstrip("/").rpartition("/")[2]
     folder = path.absolute().parent.name if path.name == "config.json" else path.stem
     return Model(
@@ -177,5 +192,7 @@ def _read(path: Path) -> Model:
         vocabulary=c.vocab_size,
         tied=c.tie_word_embeddings,
         experts=experts / chosen,
+        qk_norm=kind == "qwen3",
+        weights=kept,
         notes=notes,
     )

@@ -21,7 +21,7 @@ _ONE_WAY = "attention and perceptron are simulated one after the other, with rot
 _WINDOWS = "layers with windows beside layers without are not simulated"
 _NORMS = "norms of q and k are not simulated"
 _SILU = "the activation that is simulated is silu"
-_TYPES = "values are simulated as f16, of 2 bytes"
+_TYPES = "activations are simulated as f16, of 2 bytes"
 NONE: tuple[Any, ...] = (None, False)
 
 ONLY: Mapping[str, tuple[tuple[Any, ...], str]] = {
@@ -45,7 +45,6 @@ ONLY: Mapping[str, tuple[tuple[Any, ...], str]] = {
     "partial_rotary_factor": ((None, 1), "rotary embedding is simulated of whole heads"),
     "q_lora_rank": (NONE, _LATENT),
     "qk_layernorm": (NONE, _NORMS),
-    "quantization_config": (NONE, "weights of 8 or 4 bits are not simulated; " + _TYPES),
     "swiglu_limit": (NONE, "limits of gate and up are not simulated"),
     "torch_dtype": ((None, "float16", "bfloat16"), _TYPES),
     "use_qk_norm": (NONE, _NORMS),
@@ -58,7 +57,6 @@ NOT_TAKEN = {
     "falcon": _ONE_WAY,
     "gemma2": "norms behind attention and perceptron are not simulated; " + _WINDOWS,
     "gpt_oss": "sinks of attention are not simulated; " + _WINDOWS,
-    "qwen3": _NORMS,
 }
 """``model_type`` of architectures whose work no field of the file tells, and what is missing."""
 

@@ -6,11 +6,13 @@ list of blocks of columns, ``m`` rows each (see :mod:`kernbench.workloads.models
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
+from kernbench.support import dtypes
 from kernbench.workloads.models.layout import depth
 from kernbench.workloads.models.online import Softmax
-from kernbench.workloads.models.rotary import rotated
+from kernbench.workloads.models.rotary import normed, rotated
 
 if TYPE_CHECKING:
     from kernbench.language import Pointer
@@ -70,6 +72,10 @@ def project(
     bias0: Pointer | None,
     bias1: Pointer | None,
     bias2: Pointer | None,
+    scale0: Pointer | None,
+    scale1: Pointer | None,
+    scale2: Pointer | None,
+    group: int,
     tl: Any,
 ) -> None:
     """Own columns of ``x @ w`` for each weight, which passes ``at_once`` of the ``count`` blocks of x in TCM.
@@ -77,16 +83,18 @@ def project(
     Weights are streamed by composites, or where ``block`` is given loaded, so many bytes of ``wide`` columns
     at a time. With ``squares``, x is normed: each token's row is divided by its root mean square, after the
     product. A bias is added last. ``sums``: where partial sums of composites wait for the next blocks of x,
-    if not in the output.
+    if not in the output. Weights that are not f16 have scales, one a column for every ``group`` rows.
     """
-    scale: Any = None
+    norm: Any = None
     if squares is not None:
-        scale = tl.reshape(tl.rsqrt(tl.sum(tl.load(squares), axis=0) * (1 / hidden) + eps), (m, 1))
+        norm = tl.reshape(tl.rsqrt(tl.sum(tl.load(squares), axis=0) * (1 / hidden) + eps), (m, 1))
     pairs = [(w, out) for w, out in ((w0, out0), (w1, out1), (w2, out2)) if w is not None and out is not None]
     biases = (bias0, bias1, bias2)[: len(pairs)]
+    scales = (scale0, scale1, scale2)[: len(pairs)]
     most = max(tl.local_shape(w)[1] for w, _ in pairs)
     for column in range(0, most, wide or most):
-        totals: list[Any] = [None for _ in pairs]
+        totals: list[list[Any]] = [[] for _ in pairs]
+        above = [None if scale is None else scale.local + column * 2 for scale in scales]
         for first in range(0, count, at_once):
             n = min(at_once, count - first)
             part = tl.load(x + first * m * width * 2, (n, m, width), "f16")
@@ -95,17 +103,20 @@ def project(
             tl.wait()
             for i, (w, out) in enumerate(pairs):
                 columns = tl.local_shape(w)[1]
-                at = w.local + (first * width * columns + column) * 2
+                at = w.local + (first * width * columns + column) * item_bytes(w)
                 if block:
                     own = min(wide, columns - column)
                     if own > 0:
-                        totals[i] = by_loads(rows, at, own, block, totals[i], tl, columns)
+                        row = first * width
+                        totals[i] = by_loads(
+                            rows, at, own, block, totals[i], tl, columns, above[i], group, row
+                        )
                     continue
                 steps: list[dict[str, Any]] = []
                 if first:
                     steps.append({"op": "residual", "residual": (out if sums is None else sums).local})
-                if last and scale is not None:
-                    steps.append({"op": "mul", "value": scale})
+                if last and norm is not None:
+                    steps.append({"op": "mul", "value": norm})
                 if last and (bias := biases[i]) is not None:
                     steps.append({"op": "bias", "bias": tl.ref(bias.local, (columns,))})
                 target = out if last or sums is None else sums
@@ -113,33 +124,98 @@ def project(
                 tile = (m, depth(columns), columns)
                 tl.composite("gemm", rows, weights, out_ptr=target.local, epilogue=steps, tile_shape=tile)
         tl.wait()
-        for total, (_, out), bias in zip(totals, pairs, biases, strict=True):
-            if total is not None:
-                total = total if scale is None else total * scale
-                n, pitch = total.shape[1], tl.local_shape(out)[1]
-                if bias is not None:
-                    total = total + tl.load(bias.local + column * 2, (n,), "f16").to(tl.float32)
-                at = out.local + column * (out.nbytes // (out.shape[0] * out.shape[1]))
-                tl.store(at, total.to(out.dtype), strides=(pitch, 1))
+        for i, (w, out) in enumerate(pairs):
+            totals[i] = scaled(totals[i], above[i], tl.local_shape(w)[1], group, tl)
+            _write(totals[i], out, column, tl.local_shape(w)[1], norm, biases[i], tl)
 
 
-def by_loads(rows: Any, at: int, columns: int, block: int, total: Any, tl: Any, pitch: int = 0) -> Any:
-    """``total + rows @ weights``, some rows of the weights at a time, which lie ``pitch`` columns apart."""
+def _write(parts: list[Any], out: Pointer, column: int, pitch: int, norm: Any, bias: Any, tl: Any) -> None:
+    """Store sums of own columns from ``column`` on, in one part or in two that lie ``pitch`` apart."""
+    for half, total in enumerate(parts):
+        total = total if norm is None else total * norm
+        n, at = total.shape[1], column + half * pitch
+        if bias is not None:
+            total = total + tl.load(bias.local + at * 2, (n,), "f16").to(tl.float32)
+        target = out.local + at * item_bytes(out)
+        tl.store(target, total.to(out.dtype), strides=(tl.local_shape(out)[1], 1))
+
+
+def item_bytes(x: Pointer) -> int:
+    """Bytes of an element of ``x``."""
+    return x.nbytes // math.prod(x.shape)
+
+
+def by_loads(
+    rows: Any,
+    at: Any,
+    columns: int,
+    block: int,
+    totals: list[Any],
+    tl: Any,
+    pitch: int = 0,
+    scale: int | None = None,
+    group: int = 0,
+    before: int = 0,
+) -> list[Any]:
+    """``totals + rows @ weights``, some rows of the weights at a time, which lie ``pitch`` elements apart.
+
+    Two results where an element has two columns. With ``group`` the parts between rows that share a ``scale``
+    are multiplied by it; ``before``: rows of the weights before these.
+    """
     pitch = pitch or columns
-    step = max(1, block // (columns * 2))
-    for row in tl.range(0, rows.shape[1], step, num_stages=2):
-        height = min(step, rows.shape[1] - row)
-        part = tl.load(at + row * pitch * 2, (height, columns), "f16", strides=(pitch, 1))
-        product = tl.dot(rows[:, row : row + height], part, out_dtype=tl.float32)
-        total = product if total is None else total + product
-    return total
+    itemsize = dtypes.SIZES[at.dtype]
+    step = max(1, block // (columns * itemsize))
+    depth, first = rows.shape[1], [0]
+    while first[-1] < depth:
+        end = first[-1] + step
+        if group:
+            end = min(end, first[-1] + group - (before + first[-1]) % group)
+        first.append(min(depth, end))
+    for i in tl.range(0, len(first) - 1, num_stages=2):
+        row, end = first[i], first[i + 1]
+        part = tl.load(at + row * pitch * itemsize, (end - row, columns), at.dtype, strides=(pitch, 1))
+        products = [tl.dot(rows[:, row:end], weights, out_dtype=tl.float32) for weights in as_f16(part, tl)]
+        if group and scale is not None:
+            whole = pitch * len(products)
+            above = scale + (before + row) // group * whole * 2
+            products = scaled(products, above, pitch, 0, tl)
+        totals = [a + b for a, b in zip(totals, products, strict=True)] if totals else products
+    return totals
 
 
-def _columns(x: Pointer, width: int, m: int, row: int, first: int, n: int) -> tuple[int, Any, Any]:
-    """Address, shape and strides of ``n`` columns of a token's row, in blocks of ``width`` columns."""
+def as_f16(part: Any, tl: Any) -> list[Any]:
+    """Weights as products take them, scales apart; of 4 bits the lower ones, then the upper ones."""
+    if part.dtype == "u8":
+        return [(bits.to(tl.float16) - 8.0) for bits in (part & 15, part >> 4)]
+    return [part if part.dtype == "f16" else part.to(tl.float16)]
+
+
+def scaled(totals: list[Any], scale: int | None, pitch: int, group: int, tl: Any) -> list[Any]:
+    """``totals`` times the scales of their columns, unless their parts were; a second's lie ``pitch`` on."""
+    if scale is None or group:
+        return totals
+    return [
+        total * tl.load(scale + half * pitch * 2, (1, total.shape[1]), "f16").to(tl.float32)
+        for half, total in enumerate(totals)
+    ]
+
+
+def _columns(
+    x: Pointer, width: int, m: int, row: int, first: int, n: int, count: int = 1
+) -> tuple[int, Any, Any]:
+    """Address, shape and strides of ``n`` columns of ``count`` tokens' rows, in blocks of ``width``."""
     block, column = divmod(first, width)
-    at = x + ((block * m + row) * width + column) * (x.nbytes // (x.shape[0] * x.shape[1]))
-    return (at, (n // width, width), (m * width, 1)) if n > width else (at, (1, n), (n, 1))
+    at = x + ((block * m + row) * width + column) * item_bytes(x)
+    return at, (max(1, n // width), count, min(n, width)), (m * width, width, 1)
+
+
+def _rows(x: Pointer, m: int, row: int, first: int, n: int, count: int, tl: Any) -> Any:
+    """These columns of ``count`` tokens, (count, n)."""
+    at, shape, strides = _columns(x, tl.local_shape(x)[1], m, row, first, n, count)
+    found = tl.load(at, shape, "f32", strides=strides)
+    if shape[0] > 1 and count > 1:
+        found = tl.trans(found, 1, 0, 2)
+    return tl.reshape(found, (count, n))
 
 
 def attend(
@@ -152,6 +228,7 @@ def attend(
     sums: Pointer | None,
     highest: Pointer | None,
     totals: Pointer | None,
+    norms: Pointer | None,
     m: int,
     group: int,
     units: int,
@@ -160,46 +237,64 @@ def attend(
     chunk: int,
     each: int,
     block: int,
+    some: int,
+    stages: int,
     rope: float,
+    eps: float,
     tl: Any,
 ) -> None:
-    """Own keys of own sequences: the new token's are put into the cache first; ``block`` keys in TCM at once.
+    """Own keys of own sequences: the new tokens' are put into the cache first; ``block`` keys in TCM at once.
 
-    The token is the last of ``keys``; ``rope``: the base of its rotary embedding.
+    The token is the last of ``keys``; ``rope``: the base of its rotary embedding. ``norms``: what heads of q
+    and of k are multiplied with where they are normed.
 
     A unit is a head of keys of a sequence; with ``parts`` above 1 that many PEs share one, and leave sums,
-    highest scores and totals for :func:`combine`.
+    highest scores and totals for :func:`combine`. The new tokens of ``some`` units are taken together, then
+    their keys pass, of which ``stages`` blocks are under way.
     """
     me = tl.program_id(1) * tl.num_programs(0) + tl.program_id(0)
     d = key_cache.shape[1]
-    for slot in range(each):
-        unit, part = divmod(me * each + slot, parts)
-        if unit >= units:
-            return
-        head, row = divmod(unit, m)
-        here = min(chunk, keys - part * chunk)
-        begin = slot * chunk * d * 2
-        if part == parts - 1:
-            for new, cache in ((k, key_cache), (v, value_cache)):
-                at, shape, strides = _columns(new, tl.local_shape(new)[1], m, row, head * d, d)
-                token = tl.reshape(tl.load(at, shape, "f32", strides=strides), (1, d))
-                if new is k:
-                    token = rotated(token, keys - 1, rope, tl, 0)
-                tl.store(cache.local + begin + (here - 1) * d * 2, token.to(tl.float16))
-        span = group * d
-        place = _columns(q, tl.local_shape(q)[1], m, row, head * span, span)
-        query = tl.reshape(tl.load(place[0], place[1], "f32", strides=place[2]), (group, d))
-        softmax = Softmax(rotated(query, keys - 1, rope, tl, 0).to(tl.float16), tl)
-        for n in tl.range(0, here, block, num_stages=2):
-            shape = (min(block, here - n), d)
-            scores = softmax.scores(tl.load(key_cache.local + begin + n * d * 2, shape, "f16"))
-            softmax.take(scores, tl.load(value_cache.local + begin + n * d * 2, shape, "f16"))
-        if sums is not None and highest is not None and totals is not None:
-            tl.store(sums.local, tl.reshape(softmax.values, (1, span)))
-            tl.store(highest.local, tl.reshape(softmax.highest, (1, group)))
-            tl.store(totals.local, tl.reshape(softmax.total, (1, group)))
-        else:
-            _keep(out, m, row, head * span, (softmax.values / softmax.total).to(tl.float16), tl)
+    span, row_bytes = group * d, d * item_bytes(key_cache)
+    begin, part = divmod(me * each, parts)
+    end, here = min(units, begin + each), min(chunk, keys - part * chunk)
+    of = None if norms is None or begin >= units else tl.load(norms.local)
+    for first in range(begin, end, some):
+        queries: list[Any] = []
+        unit, last = first, min(end, first + some)
+        while unit < last:
+            head, row = divmod(unit, m)
+            count = min(m - row, last - unit)
+            if part == parts - 1:
+                at = ((unit - begin) * chunk + here - 1) * row_bytes
+                for new, cache in ((k, key_cache), (v, value_cache)):
+                    token = _rows(new, m, row, head * d, d, count, tl)
+                    if new is k:
+                        token = rotated(normed(token, of, 1, eps, tl), keys - 1, rope, tl, 0)
+                    tl.store(cache.local + at, token.to(cache.dtype), strides=(chunk * d, 1))
+            query = tl.reshape(_rows(q, m, row, head * span, span, count, tl), (count * group, d))
+            query = rotated(normed(query, of, 0, eps, tl), keys - 1, rope, tl, 0).to(tl.float16)
+            queries += [query[i * group : (i + 1) * group] for i in range(count)] if count > 1 else [query]
+            unit += count
+        pieces = [(unit, n) for unit in range(first, last) for n in range(0, here, block)]
+        softmax: Any = None
+        for i in tl.range(0, len(pieces), num_stages=stages):
+            unit, n = pieces[i]
+            if n == 0:
+                softmax = Softmax(queries[unit - first], tl)
+            at, wide = ((unit - begin) * chunk + n) * row_bytes, min(block, here - n)
+            key = tl.load(key_cache.local + at, (wide, d), key_cache.dtype)
+            scores = softmax.scores(key.to(tl.float16))
+            value = tl.load(value_cache.local + at, (wide, d), value_cache.dtype)
+            softmax.take(scores, value.to(tl.float16))
+            if n + wide < here:
+                continue
+            if sums is not None and highest is not None and totals is not None:
+                tl.store(sums.local, tl.reshape(softmax.values, (1, span)))
+                tl.store(highest.local, tl.reshape(softmax.highest, (1, group)))
+                tl.store(totals.local, tl.reshape(softmax.total, (1, group)))
+            else:
+                head, row = divmod(unit, m)
+                _keep(out, m, row, head * span, (softmax.values / softmax.total).to(tl.float16), tl)
 
 
 def combine(

@@ -30,10 +30,17 @@ BY_ROWS = DPPolicy("row_wise", "row_wise", even=True)
 """As many rows on each PE: the cache, and partial results of attention."""
 
 
-def filled(torch: Context, name: str, shape: tuple[int, ...], dp: DPPolicy, values: Array | None) -> Tensor:
+def filled(
+    torch: Context,
+    name: str,
+    shape: tuple[int, ...],
+    dp: DPPolicy,
+    values: Array | None,
+    dtype: str = "f16",
+) -> Tensor:
     """A tensor with these values; without any its memory holds nothing yet."""
     if values is None:
-        return torch.empty(*shape, dp=dp, name=name)
+        return torch.empty(*shape, dtype=dtype, dp=dp, name=name)
     return torch.from_numpy(values, dp=dp, name=name)
 
 

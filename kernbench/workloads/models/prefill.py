@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernbench.workloads.models.decode import by_loads
+from kernbench.workloads.models.decode import by_loads, item_bytes, scaled
 from kernbench.workloads.models.layout import Strips, depth
 
 if TYPE_CHECKING:
@@ -43,6 +43,9 @@ def project(
     deep: int,
     sums: Pointer,
     block: int,
+    scale: Pointer | None,
+    gate_scale: Pointer | None,
+    group_rows: int,
     tl: Any,
 ) -> None:
     """This PE's strips of ``x @ w``, which pass ``at_once`` rows of ``deep`` strips of x in TCM.
@@ -50,31 +53,38 @@ def project(
     With ``squares``, x is normed: its rows are divided by their root mean square, after the product. Then
     ``bias`` is added. With ``gate`` the strips are those of ``silu(x @ gate) * (x @ w)``. ``sums``: where
     partial sums wait for the next strips of x. ``block``: as in
-    :func:`kernbench.workloads.models.decode.project`.
+    :func:`kernbench.workloads.models.decode.project`, as are scales, one for every ``group_rows`` rows.
     """
     cubes, pe = tl.num_programs(1), tl.program_id(0)
     group, width = made.group_of(pe), made.width
     strips = turned(made.of(tl.program_id(1), cubes, pe), group, made.groups)
     for row in range(0, given.filled(group), at_once):
         n = min(at_once, given.filled(group) - row)
-        scale: Any = None
+        norm: Any = None
         if squares is not None:
             at = squares + (group * given.count * given.rows + row) * 4
             parts = tl.load(at, (given.count, n), "f32", strides=(given.rows, 1))
-            scale = tl.reshape(tl.rsqrt(tl.sum(parts, axis=0) * (1 / given.columns) + eps), (n, 1))
+            norm = tl.reshape(tl.rsqrt(tl.sum(parts, axis=0) * (1 / given.columns) + eps), (n, 1))
         places = [
             (
-                made.weights_at(strip, given.columns, cubes),
+                made.weights_at(strip, given.columns, cubes) * item_bytes(w) // (2 * per_item(w)),
                 out + made.at(group, strip, row),
                 None if bias is None else tl.ref(bias + strip * width * 2, (width,), "f16"),
+                made.weights_at(strip, -(-given.columns // (group_rows or given.columns)), cubes),
             )
             for strip in strips
         ]
         if block:
             rows = rows_of(x, given, group, 0, given.count, row, n, tl)
-            for at, target, added in places:
-                weights = [w + at] if gate is None else [w + at, gate + at]
-                _strip_by_loads(rows, weights, target, scale, added, width, block, tl)
+            pairs = [(w, scale)] if gate is None else [(w, scale), (gate, gate_scale)]
+            for at, target, added, above in places:
+                products = [
+                    _strip_by_loads(
+                        rows, of + at, None if its is None else its + above, width, block, group_rows, tl
+                    )
+                    for of, its in pairs
+                ]
+                _finish(products, target, norm, added, width, tl)
             continue
         # Each cube begins elsewhere in x, since all read the same.
         chunks = turned(range(0, given.count, deep), tl.program_id(1), cubes)
@@ -86,14 +96,14 @@ def project(
                 final = last and slot == (gate is not None)
                 if not slot or final:
                     tl.wait()  # for the sums so far
-                for i, (at, target, added) in enumerate(places):
+                for i, (at, target, added, _) in enumerate(places):
                     up = sums.local + i * n * width * 4
                     own = tl.ref(up + slot * len(places) * n * width * 4, (n, width), "f32")
                     steps: list[dict[str, Any]] = []
                     if turn:
                         steps.append({"op": "residual", "residual": own})
-                    if last and scale is not None:
-                        steps.append({"op": "mul", "value": scale})
+                    if last and norm is not None:
+                        steps.append({"op": "mul", "value": norm})
                     if last and added is not None:
                         steps.append({"op": "bias", "bias": added})
                     if final and gate is not None:
@@ -128,15 +138,28 @@ def rows_of(x: Pointer, strips: Strips, group: int, first: int, count: int, row:
 
 
 def _strip_by_loads(
-    rows: Any, weights: list[int], target: int, scale: Any, bias: Any, width: int, block: int, tl: Any
-) -> None:
-    """``rows @ w``, or with a second weight ``silu(rows @ gate) * (rows @ w)``; blocks are loaded."""
-    products = [by_loads(rows, at, width, block, None, tl) for at in weights]
-    if scale is not None:
-        products = [product * scale for product in products]
-    if bias is not None:
-        products[0] = products[0] + tl.load(bias.address, bias.shape, bias.dtype).to(tl.float32)
-    if len(products) > 1:
-        up, gate = products
-        products = [gate * tl.sigmoid(gate) * up]
-    tl.store(target, products[0].to(tl.float16))
+    rows: Any, at: Any, scale: int | None, width: int, block: int, group: int, tl: Any
+) -> list[Any]:
+    """``rows @ w`` of a strip, as :func:`kernbench.workloads.models.decode.by_loads` has it, scaled."""
+    packed = width // per_item(at)
+    products = by_loads(rows, at, packed, block, [], tl, packed, scale, group)
+    return scaled(products, scale, packed, group, tl)
+
+
+def per_item(w: Any) -> int:
+    """Weights in an element."""
+    return 2 if w.dtype == "u8" else 1
+
+
+def _finish(products: list[list[Any]], target: int, norm: Any, bias: Any, width: int, tl: Any) -> None:
+    """Store a strip of what products make, or with gates ``silu(x @ gate) * (x @ w)``, in one part or two."""
+    first = 0
+    for parts in zip(*products, strict=True):
+        up, *gates = parts if norm is None else [part * norm for part in parts]
+        n = up.shape[1]
+        if bias is not None:
+            up = up + tl.load(bias.address + first * 2, (n,), bias.dtype).to(tl.float32)
+        for gate in gates:
+            up = gate * tl.sigmoid(gate) * up
+        tl.store(target + first * 2, up.to(tl.float16), strides=(width, 1))
+        first += n

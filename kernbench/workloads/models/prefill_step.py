@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kernbench.errors import UsageError
 from kernbench.workloads.models import attention, prefill
 from kernbench.workloads.models.layout import BY_ROWS, Array, Share, Strips, filled, strip_width
 from kernbench.workloads.models.products import Products, widest
+from kernbench.workloads.models.quantized import CACHES
 
 if TYPE_CHECKING:
     from kernbench.host import Context, Tensor
@@ -40,7 +42,8 @@ class PrefillStep:
         reduce: Callable[[Tensor], object] | None = None,
     ) -> None:
         self._torch, self.share, self.tokens, self._reduce = torch, share, tokens, reduce
-        self.rope, self._bias, self._o_bias = model.rope, model.bias, model.o_bias
+        self.rope, self.eps, self._bias, self._o_bias = model.rope, model.eps, model.bias, model.o_bias
+        self._kind, self._norms = model.weights, model.qk_norm
         s = share
         q, kv = s.heads * s.head_dim, s.kv_heads * s.head_dim
 
@@ -60,10 +63,11 @@ class PrefillStep:
         self.squares = torch.empty(rows, 1, dtype="f32", dp=BY_ROWS, name="squares")
         self.of_qkv, self.attended = self._tensor("qkv", self.qkv), self._tensor("attended", self.q)
         kept = s.cubes * attention.kept(s.heads, s.kv_heads, s.cubes) * self.qkv.groups * self.qkv.rows
-        self.cached = torch.empty(2 * kept, s.head_dim, dp=BY_ROWS, name="cached")
+        size = 2 * kept, s.head_dim
+        self.cached = torch.empty(*size, dp=BY_ROWS, name="cached", dtype=CACHES[model.cache])
         self.f = self._tensor("f", self.ffn)
         users = [(self.hidden, 1), (self.qkv, 1), (self.ffn, 2)]
-        self._project = Products(torch, s.cubes, users, model.eps).launch
+        self._project = Products(torch, s.cubes, users, model.eps, model.weights).launch
 
     def _tensor(self, name: str, strips: Strips) -> Tensor:
         return self._torch.empty(*strips.shape, dp=BY_ROWS, name=name)
@@ -92,13 +96,29 @@ class PrefillStep:
             "up": (self.ffn, self.hidden, ("up",)),
             "down": (self.hidden, self.ffn, ("down",)),
         }
-        placed = {}
+        placed, kind, s = {}, self._kind, self.share
         for name, (made, given, parts) in depths.items():
-            shape, packed = made.weights(given.columns, self.share.cubes), None
-            if weights is not None:
-                whole = np.concatenate([weights[part] for part in parts], axis=1)
-                packed = made.packed(whole, self.share.cubes)
-            placed[name] = filled(self._torch, f"w_{name}{number}", shape, BY_ROWS, packed)
+            if made.width % kind.packed:
+                raise UsageError(
+                    f"bench 'llama-decoder': a strip of {made.width} columns of 4 bits is not even"
+                )
+            for what in ("", "_scale")[: 1 if kind.plain else 2]:
+                deep = kind.groups(given.columns) if what else given.columns
+                (rows, wide), values = made.weights(deep, s.cubes), None
+                if weights is not None:
+                    whole = np.concatenate([weights[part + what] for part in parts], axis=1)
+                    values = made.packed(whole, s.cubes)
+                    values = values if what else kind.laid(values, made.width)
+                shape = (rows, wide if what else wide // kind.packed)
+                dtype = "f16" if what else kind.dtype
+                placed[name + what] = filled(
+                    self._torch, f"w_{name}{number}{what}", shape, BY_ROWS, values, dtype
+                )
+        if self._norms:
+            norms = None if weights is None else np.tile(weights["qk_norm"], (s.workers, 1))
+            placed["norms"] = filled(
+                self._torch, f"norms{number}", (2 * s.workers, s.head_dim), BY_ROWS, norms
+            )
         biases = {"qkv": self._bias, "o": self._o_bias}
         for name in (name for name, there in biases.items() if there):
             made, _, parts = depths[name]
@@ -115,17 +135,34 @@ class PrefillStep:
     def run(self, w: Mapping[str, Tensor]) -> None:
         """The launches of one layer; ``x`` is what it makes of ``x``."""
         torch, s = self._torch, self.share
-        bias = w.get("qkv_bias")
-        self._project("qkv", self.x, self.hidden, w["qkv"], self.of_qkv, self.qkv, self.squares, bias=bias)
+        self._product("qkv", self.x, self.hidden, w, self.of_qkv, self.qkv, self.squares)
         blocks = min(BLOCK_M, self.q.rows), math.gcd(BLOCK_N, self.q.rows)
         given = self.of_qkv, self.qkv, self.cached, s.heads, s.kv_heads
-        torch.launch("keys", attention.keys, *given, blocks[1], self.rope)
-        torch.launch("attend", attention.attend, *given, self.attended, self.q, *blocks, self.rope)
-        self._project("o", self.attended, self.q, w["o"], self.y, self.hidden, bias=w.get("o_bias"))
+        norms = w.get("norms"), self.eps
+        torch.launch("keys", attention.keys, *given, blocks[1], self.rope, *norms)
+        torch.launch("attend", attention.attend, *given, self.attended, self.q, *blocks, self.rope, *norms)
+        self._product("o", self.attended, self.q, w, self.y, self.hidden)
         self._sum()
-        self._project("gate-up", self.x, self.hidden, w["up"], self.f, self.ffn, self.squares, w["gate"])
-        self._project("down", self.f, self.ffn, w["down"], self.y, self.hidden)
+        self._product("gate-up", self.x, self.hidden, w, self.f, self.ffn, self.squares, ("up", "gate"))
+        self._product("down", self.f, self.ffn, w, self.y, self.hidden)
         self._sum()
+
+    def _product(
+        self,
+        name: str,
+        x: Tensor,
+        given: Strips,
+        w: Mapping[str, Tensor],
+        out: Tensor,
+        made: Strips,
+        squares: Tensor | None = None,
+        of: tuple[str, ...] = (),
+    ) -> None:
+        """The product with the weight of that name, or with that of ``of`` and its gate."""
+        first, gate = (*of, "")[:2] if of else (name, "")
+        scales = w.get(f"{first}_scale"), w.get(f"{gate}_scale")
+        bias = w.get(f"{name}_bias")
+        self._project(name, x, given, w[first], out, made, squares, w.get(gate), bias, scales)
 
     def _sum(self) -> None:
         if self._reduce is not None:

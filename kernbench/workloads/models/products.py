@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kernbench.workloads.models import prefill
 from kernbench.workloads.models.layout import BY_ROWS, Strips, strip_width, tile_bytes
+from kernbench.workloads.models.quantized import PLAIN, Weights
 from kernbench.workloads.models.step import buffer_bytes
 
 if TYPE_CHECKING:
@@ -33,9 +34,14 @@ class Products:
     """
 
     def __init__(
-        self, torch: Context, cubes: int, made: Iterable[tuple[Strips, int]], eps: float = 0.0
+        self,
+        torch: Context,
+        cubes: int,
+        made: Iterable[tuple[Strips, int]],
+        eps: float = 0.0,
+        kind: Weights = PLAIN,
     ) -> None:
-        self._torch, self._eps = torch, eps
+        self._torch, self._eps, self._kind = torch, eps, kind
         self._room = torch.scratch_bytes * 3 // 4
         self._buffers = buffer_bytes(torch)
         most = max(strips.each(cubes) * strips.width * strips.rows * n for strips, n in made)
@@ -53,14 +59,17 @@ class Products:
         squares: Tensor | None = None,
         gate: Tensor | None = None,
         bias: Tensor | None = None,
+        scales: tuple[Tensor | None, Tensor | None] = (None, None),
     ) -> None:
         """See :func:`kernbench.workloads.models.prefill.project`."""
         at_once, block = min(AT_ONCE, given.rows), 0
         sums = 8 if gate is None else 10  # and the product of both, in f16
-        if tile_bytes(made.width, given.columns, at_once, sums) > self._buffers:
+        kind = self._kind
+        if not kind.plain or tile_bytes(made.width, given.columns, at_once, sums) > self._buffers:
             scratch, row = self._torch.scratch_bytes, given.columns * 2 + 18 * made.width  # of x, and of sums
             at_once, deep = max(1, min(AT_ONCE, scratch // 2 // row)), given.count
-            block = min(scratch // 4, (scratch - at_once * row) // 3)  # in use, under way, gaps
+            copies = 3 if kind.plain else 3 + 5 * kind.packed  # in use, under way, gaps; and as f16
+            block = min(scratch // 4, (scratch - at_once * row) // copies)
         else:  # while some strips are multiplied, the next are loaded
             room = self._room // (2 * at_once * given.width * 2)
             deep = max(1, min(room, max(DEEP, given.columns // 8) // given.width))
@@ -79,4 +88,6 @@ class Products:
             *sizes,
             self._sums,
             block,
+            *scales,
+            kind.group,
         )

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbench.support import dtypes
 from kernbench.workloads.models.config import Model
+from kernbench.workloads.models.quantized import CACHES
 from kernbench.workloads.models.rotary import rotated_array
 
 Array = NDArray[Any]
@@ -53,9 +55,16 @@ def _heads(x: Array, w: Mapping[str, Array], model: Model, positions: Array) -> 
     normed = _normed(x, model.eps)
     q, k, v = (normed @ w[name].astype(np.float64) + w.get(f"{name}_bias", 0) for name in ("q", "k", "v"))
     shape = (len(x), model.kv_heads, model.head_dim)
-    q = q.reshape(len(x), model.kv_heads, model.group, model.head_dim) / np.sqrt(model.head_dim)
-    turned = [rotated_array(part, positions, model.rope) for part in (q, k.reshape(shape))]
-    return turned[0], turned[1], v.reshape(shape)
+    q, k = q.reshape(len(x), model.kv_heads, model.group, model.head_dim), k.reshape(shape)
+    if "qk_norm" in w:
+        q, k = (_normed(part, model.eps) * row for part, row in zip((q, k), w["qk_norm"], strict=True))
+    q = q / np.sqrt(model.head_dim)
+    turned: list[Array] = [rotated_array(part, positions, model.rope) for part in (q, k)]
+    kept = [turned[1], v]
+    if model.cache != "f16":
+        of = dtypes.dtype(CACHES[model.cache]).numpy
+        kept = [part.astype(np.float16).astype(of).astype(np.float64) for part in kept]
+    return turned[0], kept[0], kept[1].reshape(shape)
 
 
 def _softmax(scores: Array) -> Array:

@@ -10,7 +10,9 @@ from kernbench.analysis.use.roofline import rates_of
 from kernbench.hardware.kinds import Traffic
 from kernbench.hardware.routing import router_of
 from kernbench.hardware.topology.places import SLICE, places
+from kernbench.support import dtypes
 from kernbench.support.pgraph import PropertyGraph, topology_record
+from kernbench.workloads.models.quantized import CACHES
 
 if TYPE_CHECKING:
     from kernbench.workloads.models.config import Model
@@ -64,9 +66,10 @@ class Roof:
         q, kv = model.heads * model.head_dim, model.kv_heads * model.head_dim
         products = ((model.hidden, q + 2 * kv), (q, model.hidden), (model.hidden, 2 * model.ffn),
                     (model.ffn, model.hidden))  # fmt: skip
-        work = [(2 * tokens * a * b, 2 * (a * b + tokens * (a + b))) for a, b in products]
+        weigh = model.weights.nbytes
+        work = [(2.0 * tokens * a * b, weigh(a, b) + 2 * tokens * (a + b)) for a, b in products]
         seen = tokens * keys if decode else tokens * (tokens + 1) // 2
-        cached = 4 * kv * (seen if decode else tokens)
+        cached = 2 * dtypes.SIZES[CACHES[model.cache]] * kv * (seen if decode else tokens)
         work.append((4 * seen * q, cached + 4 * tokens * q))
         spent = {"compute": 0.0, "memory": 0.0}
         for flops, nbytes in work:

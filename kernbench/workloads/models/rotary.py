@@ -26,6 +26,15 @@ def rotated(x: Any, first: int, base: float, tl: Any, step: int = 1) -> Any:
     return tl.reshape(halves * tl.cos(angles) + turned * tl.sin(angles), (rows, d))
 
 
+def normed(x: Any, weights: Any, which: int, eps: float, tl: Any) -> Any:
+    """Heads, (rows, d), divided by their root mean square, times a row of ``weights``, if any."""
+    if weights is None:
+        return x
+    wide = x.to(tl.float32)
+    scale = tl.rsqrt(tl.sum(wide * wide, axis=1) * (1 / x.shape[1]) + eps)
+    return wide * tl.reshape(scale, (x.shape[0], 1)) * weights[which : which + 1].to(tl.float32)
+
+
 def rotated_array(x: Array, positions: Array, base: float) -> Array:
     """The same by numpy: ``x`` (positions, ..., d)."""
     half = x.shape[-1] // 2

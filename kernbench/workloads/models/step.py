@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kernbench.errors import UsageError
 from kernbench.workloads.models import decode
 from kernbench.workloads.models.layout import (
     BY_COLUMNS,
@@ -22,13 +23,16 @@ from kernbench.workloads.models.layout import (
     padded,
     tile_bytes,
 )
+from kernbench.workloads.models.quantized import CACHES
 
 if TYPE_CHECKING:
     from kernbench.host import Context, Tensor
     from kernbench.workloads.models.config import Model
 
 BLOCK = 256
-"""Keys in TCM at once."""
+"""Keys of a block in TCM."""
+STAGES = 16
+"""Turns of a loop over blocks of keys at most: as many loads cover a memory's latency."""
 
 
 def buffer_bytes(torch: Context) -> int:
@@ -46,6 +50,10 @@ class Layer:
     biases: tuple[Tensor, ...] = ()
     """Biases of q, k and v."""
     o_bias: tuple[Tensor, ...] = ()
+    scales: Mapping[str, Tensor] = field(default_factory=dict)
+    """Of weights that are not f16."""
+    norms: Tensor | None = None
+    """What heads of q and of k are multiplied with where they are normed, on each PE."""
 
 
 class DecodeStep:
@@ -71,11 +79,16 @@ class DecodeStep:
     ) -> None:
         self._torch, self.share, self.m, self.eps, self._reduce = torch, share, batch, model.eps, reduce
         self.rope, self._bias, self._o_bias = model.rope, model.bias, model.o_bias
+        self._kind, self._cache, self._norms = model.weights, CACHES[model.cache], model.qk_norm
         self.keys = Keys(batch * share.kv_heads, kv, share.workers)
         s, m = share, batch
         widths = (s.of_q.width, s.of_kv.width, s.of_hidden.width, s.of_ffn.width)
         tile = max(tile_bytes(width, s.hidden, m) for width in widths)
-        self._loads = tile > buffer_bytes(torch)
+        self._loads = tile > buffer_bytes(torch) or not self._kind.plain
+        if any(width % self._kind.packed for width in widths):
+            raise UsageError(
+                f"bench 'llama-decoder': columns of 4 bits on a PE have to be even, not {widths}"
+            )
         self._room = torch.scratch_bytes // (8 if self._loads else 4)
 
         def by_columns(name: str, of: ColumnSplit, dtype: str = "f16") -> Tensor:
@@ -120,11 +133,21 @@ class DecodeStep:
         torch, s = self._torch, self.share
         rows = {"o": s.of_q, "down": s.of_ffn}
         columns = {"q": s.of_q, "k": s.of_kv, "v": s.of_kv, "gate": s.of_ffn, "up": s.of_ffn}
-        placed = {}
+        kind, placed, scales = self._kind, {}, {}
         for name in ("q", "k", "v", "o", "gate", "up", "down"):
-            shape = tuple(s.workers * of.get(name, s.of_hidden).width for of in (rows, columns))
-            given = None if weights is None else padded(weights[name], *shape)
-            placed[name] = filled(torch, f"w_{name}{number}", shape, BY_COLUMNS, given)
+            width = columns.get(name, s.of_hidden).width
+            deep, wide = s.workers * rows.get(name, s.of_hidden).width, s.workers * width
+            given = None if weights is None else kind.laid(padded(weights[name], deep, wide), width)
+            called, shape = f"w_{name}{number}", (deep, wide // kind.packed)
+            placed[name] = filled(torch, called, shape, BY_COLUMNS, given, kind.dtype)
+            if not kind.plain:
+                shape = (kind.groups(deep), wide)
+                given = None if weights is None else padded(weights[f"{name}_scale"], *shape)
+                scales[name] = filled(torch, f"{called}_scale", shape, BY_COLUMNS, given)
+        norms = None
+        if self._norms:
+            rows_of = None if weights is None else np.tile(weights["qk_norm"], (s.workers, 1))
+            norms = filled(torch, f"norms{number}", (2 * s.workers, s.head_dim), BY_ROWS, rows_of)
         both = []
         order = self.keys.rows()
         for i, name in enumerate(("keys", "values")):
@@ -132,7 +155,8 @@ class DecodeStep:
             if cache is not None:
                 whole = cache[i].transpose(1, 0, 2, 3).reshape(-1, s.head_dim)
                 values = np.where(order[:, None] >= 0, whole[order], 0).astype(whole.dtype)
-            both.append(filled(torch, f"{name}{number}", (len(order), s.head_dim), BY_ROWS, values))
+            shape = (len(order), s.head_dim)
+            both.append(filled(torch, f"{name}{number}", shape, BY_ROWS, values, self._cache))
 
         def bias(name: str) -> Tensor:
             row = (1, s.workers * columns.get(name, s.of_hidden).width)
@@ -140,7 +164,8 @@ class DecodeStep:
             return filled(torch, f"b_{name}{number}", row, BY_COLUMNS, given)
 
         biases = tuple(bias(name) for name in ("q", "k", "v") if self._bias)
-        return Layer(placed, both[0], both[1], biases, (bias("o"),) if self._o_bias else ())
+        o_bias = (bias("o"),) if self._o_bias else ()
+        return Layer(placed, both[0], both[1], biases, o_bias, scales, norms)
 
     def cache(self, layer: Layer) -> tuple[Tensor, ...]:
         """What a layer keeps of keys and values."""
@@ -148,42 +173,47 @@ class DecodeStep:
 
     def run(self, layer: Layer) -> None:
         """The launches of one layer; ``x`` is what it makes of ``x``."""
-        torch, s, w, keys = self._torch, self.share, layer.weights, self.keys
+        torch, s, keys = self._torch, self.share, self.keys
         normed = (self.squares, s.hidden)
-        qkv = (self.q, self.k, self.v)
-        pairs = zip((w["q"], w["k"], w["v"]), qkv, strict=True)
-        self._project("qkv", self.x, s.of_hidden, normed, *pairs, biases=layer.biases)
+        qkv = {"q": self.q, "k": self.k, "v": self.v}
+        self._project("qkv", self.x, s.of_hidden, normed, layer, qkv, layer.biases)
         split = (s.group, keys.units, keys.parts)
-        results = (self.attended, *self.partial)
-        sizes = (self.m, *split, keys.keys, keys.chunk, keys.units_each, BLOCK, self.rope)
-        torch.launch("attend", decode.attend, *qkv, layer.keys, layer.values, *results, *sizes)
+        results = (self.attended, *self.partial, layer.norms)
+        quarter = torch.scratch_bytes // 4
+        some = max(1, quarter // (24 * (s.span + s.head_dim)))  # tokens' q, k and v, and their halves turned
+        stages = min(STAGES, max(2, quarter // (8 * BLOCK * s.head_dim)))  # keys and values, as f16 too
+        sizes = (self.m, *split, keys.keys, keys.chunk, keys.units_each, BLOCK, some, stages)
+        given = (*qkv.values(), layer.keys, layer.values, *results, *sizes, self.rope, self.eps)
+        torch.launch("attend", decode.attend, *given)
         if keys.parts > 1:
             room = torch.scratch_bytes - 16 * s.span  # beside the results
             at_once = max(1, room * 3 // (32 * s.span))  # of sums, and of these times their weights
             torch.launch("combine", decode.combine, *self.partial, self.attended, self.m, *split, at_once)
-        self._output("o", self.attended, self.all_attended, s.of_q, w["o"], layer.o_bias)
-        self._project("gate-up", self.x, s.of_hidden, normed, (w["gate"], self.gate), (w["up"], self.up))
+        self._output("o", self.attended, self.all_attended, s.of_q, layer, layer.o_bias)
+        self._project("gate-up", self.x, s.of_hidden, normed, layer, {"gate": self.gate, "up": self.up})
         rows = max(1, self._torch.scratch_bytes // (32 * s.of_ffn.width))
         torch.launch("silu", decode.gated, self.gate, self.up, self.f, rows)
-        self._output("down", self.f, self.all_f, s.of_ffn, w["down"])
+        self._output("down", self.f, self.all_f, s.of_ffn, layer)
 
     def _at_once(self, of: ColumnSplit) -> int:
         """Blocks of an activation for which there is room in TCM."""
         return max(1, self._room // (self.m * of.width * 2))
 
-    def _pieces(self, of: ColumnSplit, pairs: tuple[tuple[Tensor, Tensor], ...]) -> tuple[int, int]:
-        """Bytes of a block of weights and its columns, for which there is room; 0, 0: composites stream them.
+    def _pieces(self, of: ColumnSplit, weights: list[Tensor]) -> tuple[int, int]:
+        """Bytes of a block of weights and its width, for which there is room; 0, 0: composites stream them.
 
         In TCM are x, its turned copy and a part of it; sums of each weight, those of a block, and both added
-        up; and a block in use, one under way and gaps.
+        up; and a block in use, one under way and gaps, and of weights that are not f16 what is made of them.
         """
         if not self._loads:
             return 0, 0
-        scratch, a_column = self._torch.scratch_bytes, (len(pairs) + 2) * self.m * 4
+        packed = self._kind.packed
+        scratch, a_column = self._torch.scratch_bytes, (len(weights) + 2) * self.m * 4 * packed
         left = scratch - 3 * min(self._at_once(of), of.count) * self.m * of.width * 2
-        widest = max(w.shape[1] for w, _ in pairs) // self.share.workers
+        widest = max(w.shape[1] for w in weights) // self.share.workers
         wide = max(1, min(widest, left // 4 // a_column))
-        return max(2, min(scratch // 4, (left - wide * a_column) // 3)), wide
+        copies = 3 if self._kind.plain else 3 + 5 * packed
+        return max(2, min(scratch // 4, (left - wide * a_column) // copies)), wide
 
     def _output(
         self,
@@ -191,14 +221,14 @@ class DecodeStep:
         x: Tensor,
         copy: Tensor,
         of: ColumnSplit,
-        w: Tensor,
+        layer: Layer,
         biases: tuple[Tensor, ...] = (),
     ) -> None:
         """Product with a weight whose rows are shared out, added up over packages and to the residual."""
         if self.share.cubes > 1:
             self._torch.launch(f"{name}-in", decode.spread, x, copy, self.m, of.count, self._at_once(of))
             x = copy
-        self._project(name, x, of, None, (w, self.y), biases=biases)
+        self._project(name, x, of, None, layer, {name: self.y}, biases)
         if self._reduce is not None:
             self._reduce(self.y)
         self._add(self.y)
@@ -214,12 +244,17 @@ class DecodeStep:
         x: Tensor,
         of: ColumnSplit,
         normed: tuple[Tensor, int] | None,
-        *pairs: tuple[Tensor, Tensor],
+        layer: Layer,
+        outs: Mapping[str, Tensor],
         biases: tuple[Tensor, ...] = (),
     ) -> None:
         squares, size = normed or (None, 1)
-        sums = self.sums if pairs[0][1] is self.y else None
-        flat: list[Tensor | None] = [tensor for pair in pairs for tensor in pair]
-        flat += [None] * (6 - len(flat)) + [*biases] + [None] * (3 - len(biases))
-        sizes = (self.m, self._at_once(of), *self._pieces(of, pairs), size, self.eps)
-        self._torch.launch(name, decode.project, x, of.width, of.count, squares, *sizes, sums, *flat)
+        sums = self.sums if self.y in outs.values() else None
+        none, weights = (None,) * 3, [layer.weights[each] for each in outs]
+        flat: list[Tensor | None] = [one for pair in zip(weights, outs.values(), strict=True) for one in pair]
+        flat += [None] * (6 - len(flat))
+        scales = [layer.scales[each] for each in outs if layer.scales]
+        flat += [*biases, *none[len(biases) :], *scales, *none[len(scales) :]]
+        sizes = (self.m, self._at_once(of), *self._pieces(of, weights), size, self.eps)
+        given = (x, of.width, of.count, squares, *sizes, sums, *flat, self._kind.group)
+        self._torch.launch(name, decode.project, *given)

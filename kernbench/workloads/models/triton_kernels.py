@@ -31,9 +31,45 @@ def norm(x: Any, y: Any, out: Any, N: Any, eps: Any, ADD: tl.constexpr, BLOCK: t
 
 
 @triton.jit
+def weights_of(w: Any, k: Any, across: Any, N: Any, K: Any, BN: tl.constexpr, FOUR: tl.constexpr) -> Any:
+    """Rows k of a block of BN columns as f16, scales apart; FOUR: two neighbours share a byte."""
+    if FOUR:
+        both = across * (BN // 2) + tl.arange(0, BN // 2)
+        there = (k[:, None] < K) & (both[None, :] < N // 2)
+        bits = tl.load(w + k[:, None] * (N // 2) + both[None, :], mask=there, other=0)
+        return tl.interleave(bits & 15, bits >> 4).to(tl.float16) - 8.0
+    n = across * BN + tl.arange(0, BN)
+    there = (k[:, None] < K) & (n[None, :] < N)
+    return tl.load(w + k[:, None] * N + n[None, :], mask=there, other=0.0).to(tl.float16)
+
+
+@triton.jit
+def product(
+    rows: Any, w: Any, scale: Any, first: Any, across: Any, N: Any, K: Any, acc: Any,
+    BN: tl.constexpr, BK: tl.constexpr, GROUP_ROWS: tl.constexpr, FOUR: tl.constexpr,
+) -> Any:  # fmt: skip
+    """``acc`` and the product with BK rows of w, which with GROUP_ROWS have a scale of their own a column."""
+    weights = weights_of(w, first + tl.arange(0, BK), across, N, K, BN, FOUR)
+    if GROUP_ROWS:
+        n = across * BN + tl.arange(0, BN)
+        factor = tl.load(scale + first // GROUP_ROWS * N + n, mask=n < N, other=0.0)
+        return acc + tl.dot(rows, weights) * factor.to(tl.float32)[None, :]
+    return tl.dot(rows, weights, acc)
+
+
+@triton.jit
+def scaled(acc: Any, scale: Any, n: Any, N: Any, SCALED: tl.constexpr) -> Any:
+    """``acc`` times the scales of its columns, if there is one for all rows of each."""
+    if SCALED:
+        acc *= tl.load(scale + n, mask=n < N, other=0.0).to(tl.float32)[None, :]
+    return acc
+
+
+@triton.jit
 def linear(
-    x: Any, w: Any, bias: Any, out: Any, M: Any, N: Any, K: Any, part: Any,
+    x: Any, w: Any, scale: Any, bias: Any, out: Any, M: Any, N: Any, K: Any, part: Any,
     BIAS: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+    SCALED: tl.constexpr, GROUP_ROWS: tl.constexpr, FOUR: tl.constexpr,
 ) -> None:  # fmt: skip
     """A block of ``x @ w``, or of one of its sums over ``part`` rows of w, which lie one behind the other."""
     down, across = block_of_product()
@@ -44,10 +80,8 @@ def linear(
     for first in tl.range(split * part, min(K, (split + 1) * part), BK, num_stages=3):
         k = first + tl.arange(0, BK)
         rows = tl.load(x + m[:, None] * K + k[None, :], mask=(m[:, None] < M) & (k[None, :] < K), other=0.0)
-        weights = tl.load(
-            w + k[:, None] * N + n[None, :], mask=(k[:, None] < K) & (n[None, :] < N), other=0.0
-        )
-        acc = tl.dot(rows, weights, acc)
+        acc = product(rows, w, scale, first, across, N, K, acc, BN, BK, GROUP_ROWS, FOUR)
+    acc = scaled(acc, scale, n, N, SCALED)
     if BIAS:
         acc += tl.load(bias + n, mask=n < N, other=0.0).to(tl.float32)[None, :]
     to = out + (split * M + m[:, None]) * N + n[None, :]
@@ -71,8 +105,9 @@ def total(
 
 @triton.jit
 def gated(
-    x: Any, gate: Any, up: Any, out: Any, M: Any, N: Any, K: Any,
+    x: Any, gate: Any, gate_scale: Any, up: Any, up_scale: Any, out: Any, M: Any, N: Any, K: Any,
     BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+    SCALED: tl.constexpr, GROUP_ROWS: tl.constexpr, FOUR: tl.constexpr,
 ) -> None:  # fmt: skip
     """A block of ``silu(x @ gate) * (x @ up)``."""
     down, across = block_of_product()
@@ -83,9 +118,10 @@ def gated(
     for first in tl.range(0, K, BK, num_stages=3):
         k = first + tl.arange(0, BK)
         rows = tl.load(x + m[:, None] * K + k[None, :], mask=(m[:, None] < M) & (k[None, :] < K), other=0.0)
-        there = (k[:, None] < K) & (n[None, :] < N)
-        of_gate = tl.dot(rows, tl.load(gate + k[:, None] * N + n[None, :], mask=there, other=0.0), of_gate)
-        of_up = tl.dot(rows, tl.load(up + k[:, None] * N + n[None, :], mask=there, other=0.0), of_up)
+        of_gate = product(rows, gate, gate_scale, first, across, N, K, of_gate, BN, BK, GROUP_ROWS, FOUR)
+        of_up = product(rows, up, up_scale, first, across, N, K, of_up, BN, BK, GROUP_ROWS, FOUR)
+    of_gate = scaled(of_gate, gate_scale, n, N, SCALED)
+    of_up = scaled(of_up, up_scale, n, N, SCALED)
     result = of_gate * tl.sigmoid(of_gate) * of_up
     tl.store(
         out + m[:, None] * N + n[None, :], result.to(tl.float16), mask=(m[:, None] < M) & (n[None, :] < N)
@@ -102,8 +138,8 @@ def add(x: Any, y: Any, n: Any, BLOCK: tl.constexpr) -> None:
 
 @triton.jit
 def place(
-    qkv: Any, keys: Any, values: Any, T: Any, first: Any, slope: Any,
-    HEADS: tl.constexpr, KV: tl.constexpr, DECODE: tl.constexpr, HALF: tl.constexpr,
+    qkv: Any, keys: Any, values: Any, norms: Any, T: Any, first: Any, slope: Any, eps: Any,
+    HEADS: tl.constexpr, KV: tl.constexpr, DECODE: tl.constexpr, HALF: tl.constexpr, NORM: tl.constexpr,
 ) -> None:  # fmt: skip
     """Turn a head of a token by its position: of q in place, of k into the cache, where v goes as it is."""
     row = tl.program_id(0)
@@ -112,6 +148,11 @@ def place(
     at = (row * (HEADS + 2 * KV) + head) * 2 * HALF + half
     a = tl.load(qkv + at).to(tl.float32)
     b = tl.load(qkv + at + HALF).to(tl.float32)
+    if NORM and head < HEADS + KV:
+        scale = tl.rsqrt((tl.sum(a * a, axis=0) + tl.sum(b * b, axis=0)) / (2 * HALF) + eps)
+        of = norms + (head >= HEADS) * 2 * HALF + half
+        a = a * scale * tl.load(of).to(tl.float32)
+        b = b * scale * tl.load(of + HALF).to(tl.float32)
     if head < HEADS + KV:
         angle = tl.exp2(half.to(tl.float32) * slope) * (first if DECODE else row)
         cos = tl.cos(angle)
@@ -124,8 +165,8 @@ def place(
         unit = (row if DECODE else 0) * KV + (head - HEADS) % KV
         to = (unit * T + (first if DECODE else row)) * 2 * HALF + half
         cache = keys if head < HEADS + KV else values
-        tl.store(cache + to, a.to(tl.float16))
-        tl.store(cache + to + HALF, b.to(tl.float16))
+        tl.store(cache + to, a.to(cache.dtype.element_ty))
+        tl.store(cache + to + HALF, b.to(cache.dtype.element_ty))
 
 
 @triton.jit
@@ -161,7 +202,7 @@ def attend(
     for first in tl.range(begin, end, BN, num_stages=3):
         n = first + tl.arange(0, BN)
         key = tl.load(keys + (cached + n)[None, :] * D + d[:, None], mask=n[None, :] < end, other=0.0)
-        scores = tl.dot(query, key) * scale
+        scores = tl.dot(query, key.to(tl.float16)) * scale
         seen = (n[None, :] < end) if DECODE else (n[None, :] <= row[:, None]) & (n[None, :] < end)
         scores = tl.where(seen, scores, -1e30)
         higher = tl.maximum(top, tl.max(scores, axis=1))
@@ -169,7 +210,7 @@ def attend(
         shrink = tl.exp(top - higher)
         total = total * shrink + tl.sum(weights, axis=1)
         value = tl.load(values + (cached + n)[:, None] * D + d[None, :], mask=n[:, None] < end, other=0.0)
-        acc = tl.dot(weights.to(tl.float16), value, acc * shrink[:, None])
+        acc = tl.dot(weights.to(tl.float16), value.to(tl.float16), acc * shrink[:, None])
         top = higher
     result = (acc / total[:, None]).to(out.dtype.element_ty)
     tl.store(out + to[:, None] * D + d[None, :], result, mask=there[:, None])

@@ -10,8 +10,9 @@ import numpy as np
 
 from kernbench.errors import UsageError
 from kernbench.workloads.models import triton_kernels as kernels
-from kernbench.workloads.models.layout import BY_ROWS, Array, Share
-from kernbench.workloads.models.tiles import WIDTH, Tiles, height, power, shared, warps
+from kernbench.workloads.models.layout import BY_ROWS, Array, Share, filled
+from kernbench.workloads.models.quantized import CACHES, PLAIN
+from kernbench.workloads.models.tiles import DEPTH, WIDTH, Tiles, height, power, shared, warps
 
 if TYPE_CHECKING:
     from kernbench.host import Context, Tensor
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 BLOCK = 1024
 """Elements of a block of a sum."""
+WEIGHTS = ("qkv", "o", "gate", "up", "down")
+"""What of a layer may have 8 or 4 bits."""
 Constants = dict[str, Any]
 """Arguments of a kernel by name."""
 
@@ -43,6 +46,12 @@ class TritonStep:
             )
         self._torch, self.tokens, self._reduce = torch, tokens, reduce
         self.eps, self._bias, self._o_bias = model.eps, model.bias, model.o_bias
+        self._kind, self._cache, self._norms = model.weights, CACHES[model.cache], model.qk_norm
+        if self._kind.group % DEPTH or (self._kind.packed > 1 and (s.hidden % 2 or s.ffn % 2)):
+            raise UsageError(
+                f"bench 'llama-decoder': kernels=triton takes scales of {DEPTH} rows or a multiple, not "
+                f"{self._kind.group}, and of 4 bits an even number of columns"
+            )
         self._decode, self._keys = bool(kv), kv or tokens
         self._slope = -2 * math.log2(model.rope) / s.head_dim
         self._width = (s.heads + 2 * s.kv_heads) * s.head_dim
@@ -80,23 +89,32 @@ class TritonStep:
         shapes = {"qkv": (s.hidden, self._width), "o": (s.heads * s.head_dim, s.hidden)}
         shapes |= {"gate": (s.hidden, s.ffn), "up": (s.hidden, s.ffn), "down": (s.ffn, s.hidden)}
         shapes["bias"] = _spread(1, self._width)
+        if self._norms:
+            shapes["norms"] = (2, s.head_dim)
         shapes |= {"o_bias": _spread(1, s.hidden)} if self._o_bias else {}
         placed = {}
         for name, shape in shapes.items():
             called = f"w_{name}{number}"
-            if weights is None or (name == "bias" and not self._bias):
-                placed[name] = torch.empty(*shape, dp=BY_ROWS, name=called)
-                continue
             parts = {"qkv": ("q", "k", "v"), "bias": ("q_bias", "k_bias", "v_bias")}.get(name, (name,))
-            values = np.concatenate([weights[part] for part in parts], axis=-1).reshape(shape)
-            placed[name] = torch.from_numpy(values, dp=BY_ROWS, name=called)
+            parts = ("qk_norm",) if name == "norms" else parts
+            given = None if weights is None or (name == "bias" and not self._bias) else weights
+
+            def values(what: str = "", of: Any = given, parts: tuple[str, ...] = parts) -> Any:
+                return None if of is None else np.concatenate([of[one + what] for one in parts], axis=-1)
+
+            kind, found = self._kind if name in WEIGHTS else PLAIN, values()
+            if found is not None:
+                found = kind.laid(found.reshape(shape), 2)
+            size = shape[0], shape[1] // kind.packed
+            placed[name] = filled(torch, called, size, BY_ROWS, found, kind.dtype)
+            if not kind.plain:
+                size = kind.groups(shape[0]), shape[1]
+                placed[f"{name}_scale"] = filled(torch, f"{called}_scale", size, BY_ROWS, values("_scale"))
         sequences = self.tokens if self._decode else 1
         shape = (sequences * s.kv_heads * self._keys, s.head_dim)
         for i, name in enumerate(("keys", "values")):
-            if cache is None or not self._decode:
-                placed[name] = torch.empty(*shape, dp=BY_ROWS, name=f"{name}{number}")
-            else:
-                placed[name] = torch.from_numpy(cache[i].reshape(shape), dp=BY_ROWS, name=f"{name}{number}")
+            own = None if cache is None or not self._decode else cache[i].reshape(shape)
+            placed[name] = filled(torch, f"{name}{number}", shape, BY_ROWS, own, self._cache)
         return placed
 
     def cache(self, w: Mapping[str, Tensor]) -> tuple[Tensor, ...]:
@@ -112,25 +130,26 @@ class TritonStep:
         """The parts of a layer, in order, by name."""
         return {
             "rmsnorm": lambda: self._norm(self.x),
-            "qkv": lambda: self._linear("qkv", self.normed, w["qkv"], self.qkv, w["bias"], biased=self._bias),
-            "keys": lambda: self._place(w["keys"], w["values"]),
+            "qkv": lambda: self._linear("qkv", self.normed, w, self.qkv, w["bias"], biased=self._bias),
+            "keys": lambda: self._place(w["keys"], w["values"], w.get("norms", w["bias"])),
             "attention": lambda: self._attend(w["keys"], w["values"]),
             "o": lambda: self._linear(
-                "o", self.attended, w["o"], self.y, w["o_bias" if self._o_bias else "bias"], self._o_bias
+                "o", self.attended, w, self.y, w["o_bias" if self._o_bias else "bias"], self._o_bias
             ),
             "o reduced": self._reduced,
             "rmsnorm of the sum": lambda: self._norm(self.y),
-            "gate_up": lambda: self._gated(w["gate"], w["up"]),
-            "down": lambda: self._linear("down", self.f, w["down"], self.y, w["bias"]),
+            "gate_up": lambda: self._gated(w),
+            "down": lambda: self._linear("down", self.f, w, self.y, w["bias"]),
             "down reduced": self._reduced,
             "sum": self._add,
         }
 
-    def _place(self, *caches: Tensor) -> None:
+    def _place(self, *given_to: Tensor) -> None:
         s = self.share
         grid = (self.tokens, s.heads + 2 * s.kv_heads)
-        given = self.qkv, *caches, self._keys, self._keys - 1, self._slope
-        self._launch("keys", kernels.place[grid], *given, HALF=s.head_dim // 2, **self._heads())
+        given = self.qkv, *given_to, self._keys, self._keys - 1, self._slope, self.eps
+        more: Constants = {"HALF": s.head_dim // 2, "NORM": self._norms, **self._heads()}
+        self._launch("keys", kernels.place[grid], *given, **more)
 
     def _attend(self, *caches: Tensor) -> None:
         s, splits = self.share, self._splits
@@ -149,11 +168,17 @@ class TritonStep:
             merge = kernels.merge[(self.tokens * s.heads,)]
             self._launch("merge", merge, self.parts, self.sums, self.attended, **both, WIDE=power(splits))
 
-    def _gated(self, gate: Tensor, up: Tensor) -> None:
-        k, n = up.shape
+    def _gated(self, w: Mapping[str, Tensor]) -> None:
+        n, k = self.share.ffn, self.share.hidden
         tiles = self._tiles(n, k)
-        given = self.normed, gate, up, self.f, self.tokens, n, k
-        self._launch("gate-up", kernels.gated[tiles.grid[:2]], *given, **tiles.blocks)
+        weights = [one for name in ("gate", "up") for one in (w[name], w.get(f"{name}_scale", w[name]))]
+        given = self.normed, *weights, self.f, self.tokens, n, k
+        self._launch("gate-up", kernels.gated[tiles.grid[:2]], *given, **tiles.blocks, **self._scales())
+
+    def _scales(self) -> Constants:
+        kind = self._kind
+        four, whole = kind.packed > 1, not kind.plain and not kind.group
+        return {"SCALED": whole, "GROUP_ROWS": kind.group, "FOUR": four}
 
     def _reduced(self) -> None:
         if self._reduce is not None:
@@ -176,15 +201,15 @@ class TritonStep:
         self._launch("norm", kernels.norm[(self.tokens,)], *given, ADD=y is not self.x, BLOCK=power(hidden))
 
     def _linear(
-        self, name: str, x: Tensor, w: Tensor, out: Tensor, bias: Tensor, biased: bool = False
+        self, name: str, x: Tensor, w: Mapping[str, Tensor], out: Tensor, bias: Tensor, biased: bool = False
     ) -> None:
-        k, n = w.shape
+        k, n = w[name].shape[0], w[name].shape[1] * self._kind.packed
         tiles = self._tiles(n, k)
         splits = tiles.grid[2]
         to = self.parts if splits > 1 else out
-        given = x, w, bias, to, self.tokens, n, k, tiles.part
-        whole = biased and splits == 1
-        self._launch(name, kernels.linear[tiles.grid], *given, BIAS=whole, **tiles.blocks)
+        given = x, w[name], w.get(f"{name}_scale", w[name]), bias, to, self.tokens, n, k, tiles.part
+        blocks: Constants = {**tiles.blocks, **self._scales(), "BIAS": biased and splits == 1}
+        self._launch(name, kernels.linear[tiles.grid], *given, **blocks)
         if splits > 1:
             size, wide = self.tokens * n, power(splits)
             block = max(1, BLOCK // wide)
@@ -193,10 +218,7 @@ class TritonStep:
             self._launch(f"{name}-sum", total, self.parts, bias, out, size, n, **options)
 
     def _launch(self, name: str, kernel: Any, *args: object, **constants: Any) -> None:
-        """Launches follow each other as in a stream of a GPU: a grid may run on some of the PEs alone."""
         self._torch.launch(name, kernel, *args, **constants)
-        if self.share.workers > 1:
-            self._torch.wait_all()
 
 
 def _spread(rows: int, columns: int) -> tuple[int, int]:
