@@ -14,7 +14,6 @@ import sys
 from types import TracebackType
 from typing import Any
 
-from kernbench import notebook as notebook
 from kernbench.support.former_names import FormerNames
 from kernbench.support.lazy_names import LazyNames
 from kernbench.version import __version__ as __version__

@@ -16,7 +16,9 @@ from typing import Any
 import pyarrow as pa
 
 from kernbench_graph.archive.canonical import ARROW_TYPES
+from kernbench_graph.archive.record import rows_of_windows
 from kernbench_graph.described import described
+from kernbench_graph.query.windows import plain, windows_in
 from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.schema_types import Edges, NodeLabel, Record, Relationship
@@ -81,20 +83,23 @@ class Projection:
         for label in SCHEMA.labels:
             if label.record == record and (not names or label.name in names) and self._has(label.name):
                 yield GraphPart(label.name, self.nodes(label))
+        types = plain(names)
         for rel in SCHEMA.relationships:
-            if not names or rel.type in names:
+            if not names or rel.type in types:
+                windows = windows_in(names, rel.type)
                 for rows in rel.rows:
                     of = SCHEMA.table(rows.table).record if rows.table else "run"
                     if of == record and self._has(rows.table):
-                        yield self._relationships(rel, rows)
+                        yield self._relationships(rel, rows, windows)
 
-    def _table(self, name: str) -> pa.Table:
-        """The rows of a table; a described one's that refer to what the tables do not have are left out."""
+    def _table(self, name: str, windows: Collection[str] | None = None) -> pa.Table:
+        """The rows of a table, or of these windows; of a described one those that refer to what there is."""
         import pyarrow.compute as pc
 
         table = SCHEMA.table(name)
         if not table.described:
-            return self._tables[table.record][name]
+            tables = self._tables[table.record]
+            return tables[name] if windows is None else rows_of_windows(tables, name, windows)
         rows = described(self._info["run"], str(self._info["topology"]["spec"]), name)
         for column in table.columns:
             if column.to:
@@ -145,12 +150,12 @@ class Projection:
                 data = data.append_column(column.name, values)
         return data
 
-    def _relationships(self, rel: Relationship, rows: Edges) -> GraphPart:
+    def _relationships(self, rel: Relationship, rows: Edges, windows: Collection[str] | None) -> GraphPart:
         ends = (rows.source[0], rows.target[0])
         if not rows.table:
             pair = {"from": [self._owners["run"]], "to": [self._owners["topology"]]}
             return GraphPart(rel.type, pa.table(pair, schema=_PAIR), ends)
-        data = self._with_more(rel, self._table(rows.table))
+        data = self._with_more(rel, self._table(rows.table, windows))
         kept = _rows_to_keep(rows, data)
         if kept is not None:
             data = data.filter(kept)

@@ -1,4 +1,4 @@
-"""A run and a topology as archive tables, and as a property graph: schema version 3.
+"""A run and a topology as archive tables, and as a property graph: schema version 4.
 
 One description from which everything else is made: the column types of the Parquet archive
 (:mod:`kernbench_graph.archive.canonical`), the rows of every projection (:mod:`kernbench_graph.projection`),
@@ -18,13 +18,13 @@ from kernbench_graph.schema_recorded import RUN_PROPERTIES, TOPOLOGY_PROPERTIES
 from kernbench_graph.schema_relationships import RELATIONSHIPS
 from kernbench_graph.schema_types import Schema
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """Raised whenever a table or a column is added, or a meaning changes.
 
 An optional table does not raise it, nor does a column with a default: archives without them are as they were.
 """
-READABLE = (2, 3)
-"""Versions of archives that are read: whatever version 3 added has a default, or follows from the rest."""
+READABLE = (2, 3, 4)
+"""Versions of archives that are read: whatever a later one added has a default, or follows from the rest."""
 TOPOLOGY_VERSION = 2
 """The schema version that last changed the tables of topologies: the same machine keeps its id since then."""
 

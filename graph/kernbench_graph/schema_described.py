@@ -37,6 +37,12 @@ SUBMITTED = Table("Submitted", "run", "Further columns of launches.", (
     _P("for_pes", "int64", "How many PEs the job is for; 0 where the launch does not say.", default=0),
     _P("language", "string", "Language of its kernel: `tl`, or `triton` for blocks of a grid.", default="tl"),
     _P("blocks", "int64", "Blocks of its grid; 0 without one.", default=0),
+    _P("grid", "string", "Blocks along each axis of its grid, as `8x4x1`; empty without one.", default=""),
+    *(_P(name, "int64", f"{doc}; 0 without a grid, or unknown.", default=0) for name, doc in (
+        ("num_warps", "Warps of a block, as the launch or its configuration has it"),
+        ("num_stages", "Buffers of loads in a loop that does not say"),
+        ("residents", "Most blocks that a PE had room for at a time"),
+    )),
     _P("follows", "int64", "The launch that was simulated for this one, on another package; -1 where it was "
        "itself.", to="Launch", absent=-1, default=-1, shown=True),
     _P("times", "int64", "How often it happens: more than once in the last simulated period of a repeat.",

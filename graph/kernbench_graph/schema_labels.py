@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kernbench_graph.schema_added import ADDED_LABELS, ADDED_TABLES
 from kernbench_graph.schema_described import DESCRIBED_LABELS, DESCRIBED_TABLES
 from kernbench_graph.schema_operations import OPERATIONS
@@ -22,8 +24,16 @@ def _label(
 LABELS = (
     NodeLabel("Topology", "topology", "A compiled machine, stored once for all its runs.",
               tuple(p for p in TOPOLOGY_PROPERTIES if p.in_graph), "id"),
-    _label("Component", "A component of the machine or a level of its hierarchy. Its second label is its "
-           "kind; further properties are those of its kind.", own="attributes"),
+    replace(
+        _label("Component", "A component of the machine or a level of its hierarchy. Its second label is its "
+               "kind; further properties are those of its kind.", own="attributes"),
+        properties=(
+            *_label("Component", "").properties,
+            Property("package", "int32", "Its package, counted from 0; -1 when none.", column="sip"),
+            Property("chiplet", "int32", "Its chiplet, counted from 0 over those of the package that have "
+                     "PEs or memory; -1 when none.", column="cube"),
+        ),
+    ),
     _label("Link", "A directed wire between two components; a node, so that traffic can attach to it."),
     NodeLabel("Run", "run", "One simulation.",
               (RUN_PROPERTIES[0], Property("name", "string", "Name of the bench."), *RUN_PROPERTIES[1:]),
@@ -31,6 +41,7 @@ LABELS = (
     _label("Use", "A run's use of one component or link, summed up; hops, operations and routes attach to "
            "it rather than to the topology, which runs share.", "use:", "{resource}"),
     _label("Launch", "A kernel launch.", "launch", "{kernel} {number}", more="Submitted"),
+    _label("Block", "A block of the grid of a Triton launch.", "block", "block {x},{y},{z}"),
     _label("Repeat", "Repeated work that a run counts without simulating it: periods of a loop, or "
            "packages.", "repeat"),
     _label("Route", "A path that transactions took.", "route", "route {number}"),

@@ -144,6 +144,20 @@ RECORDED = (
         _P("compute_ns", "double", "Part of it in which GEMM or MATH worked.", "ns"),
         _P("wait_ns", "double", "Part of it in which neither did.", "ns"),
     ), optional=True),
+    Table("Block", "run", "Blocks of the grids of Triton launches, in the order in which PEs took them.", (
+        _P("number", "int64", "Number of the block within its run, from 0."),
+        _P("launch", "int64", "The launch.", to="Launch"),
+        *(_P(axis, "int64", f"Its place along axis {n} of the grid, as `tl.program_id({n})`.")
+          for n, axis in enumerate("xyz")),
+        _P("pe", "string", "The PE that ran it.", to="Component"),
+        _P("t_start", "double", "When the PE took it.", "ns"),
+        _P("t_end", "double", "When the last of its commands was over, or the run.", "ns"),
+    ), key="number", optional=True),
+    Table("OfBlock", "run", "Operations and transactions of blocks.", (
+        _P("op", "int64", "The operation; -1 when a transaction.", to="Op", absent=-1),
+        _P("txn", "int64", "The transaction; -1 when an operation.", to="Transaction", absent=-1),
+        _P("block", "int64", "The block.", to="Block"),
+    ), optional=True),
     Table("Route", "run", "Distinct paths of transactions, there and back.", (
         _P("number", "int64", "Number of the route within its run."),
         _P("hops", "int64", "Components and links on it."),

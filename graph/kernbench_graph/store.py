@@ -224,8 +224,8 @@ class GraphStore(ABC):
         """
         return []
 
-    def expect(self, run: str, texts: Sequence[str], engine: str) -> None:
-        """Say which texts an engine is asked next of a run.
+    def expect(self, run: str, asked: Sequence[tuple[str, Mapping[str, Any]]], engine: str) -> None:
+        """Say which texts, with which parameters, an engine is asked next of a run.
 
         A store that makes a graph with what a text looks at makes one for all of them. Others do nothing.
         """

@@ -31,6 +31,8 @@ FACTS = tuple(table.name for table in SCHEMA.tables if table.fact)
 SUMS = tuple(table.name for table in SCHEMA.tables if table.fact and not table.by_hop)
 COMPUTED = tuple(table.name for table in SCHEMA.tables if table.computed)
 _OF = b"kernbench.of"
+_PIECE = 1 << 17
+"""Rows of a file that are read together."""
 
 
 class Beside:
@@ -40,13 +42,22 @@ class Beside:
         self._folder = folder
         self._of = f"{content} {FACTS_VERSION}".encode()
 
-    def read(self, name: str) -> pa.Table | None:
-        """The table as it was kept; None where it has to be made."""
+    def read(self, name: str, windows: Collection[str] | None = None) -> pa.Table | None:
+        """The table as it was kept; None where it has to be made.
+
+        With ``windows``, no more than its pieces in which a row is about one of them.
+        """
         try:
             # From memory: reading from a file leaves a thread, as reading with threads does.
             file = pa.BufferReader(read_file(self._folder / f"{name}.parquet"))
-            table = pq.ParquetFile(file, page_checksum_verification=True).read(use_threads=False)
-        except (OSError, pa.ArrowException, ValueError):  # a ValueError where names are not text any more
+            kept = pq.ParquetFile(file, page_checksum_verification=True)
+            table = kept.read_row_groups(_pieces(kept, windows), use_threads=False)
+        except (
+            OSError,
+            pa.ArrowException,
+            ValueError,
+            KeyError,
+        ):  # a ValueError where names are not text any more
             return None
         if (table.schema.metadata or {}).get(_OF) != self._of:
             return None
@@ -57,10 +68,33 @@ class Beside:
         """Keep the table, where the folder can be written."""
         sink = pa.BufferOutputStream()
         marked = table.replace_schema_metadata({_OF: self._of})
-        pq.write_table(marked, sink, compression="zstd", compression_level=3, write_page_checksum=True)
+        pq.write_table(
+            marked, sink, _PIECE, compression="zstd", compression_level=3, write_page_checksum=True
+        )
         with suppress(OSError):
             self._folder.mkdir(parents=True, exist_ok=True)
             replace_file(self._folder / f"{name}.parquet", sink.getvalue().to_pybytes(), durable=False)
+
+
+def _pieces(file: pq.ParquetFile, windows: Collection[str] | None) -> list[int]:
+    """The row groups of a file in which a row is about one of ``windows``; all where that is None.
+
+    By their rows: statistics have no checksum. ``ValueError`` where rows are missing.
+    """
+    import pyarrow.compute as pc
+
+    rows = [file.metadata.row_group(n).num_rows for n in range(file.num_row_groups)]
+    if sum(rows) != file.metadata.num_rows:
+        raise ValueError("row groups")
+    if windows is None:
+        return [*range(len(rows))]
+    chosen, pieces = pa.array(sorted(windows), pa.string()), []
+    for number, count in enumerate(rows):
+        column = file.read_row_group(number, ["window"], use_threads=False)["window"]
+        if len(column) != count:
+            raise ValueError("rows")
+        pieces += [number] * bool(pc.any(pc.is_in(column, chosen)).as_py())
+    return pieces
 
 
 class WholeTables(Mapping[str, pa.Table]):
@@ -114,6 +148,12 @@ class WholeTables(Mapping[str, pa.Table]):
     def row_count(self, name: str) -> int:
         """Rows of a table of the record, without reading it; 0 of any other."""
         return 0 if name in (*FACTS, *COMPUTED, *ADDED) else row_count(self._run.tables, name)
+
+    def rows_of_windows(self, name: str, windows: Collection[str]) -> pa.Table:
+        """Rows of a fact, among them all about ``windows``, and few others."""
+        with self._lock:
+            kept = self._beside.read(name, windows) if self._beside and name not in self._found else None
+            return self[name] if kept is None else kept
 
     def with_computed(self) -> WholeTables:
         """The same tables, with those that are worked out only when they are asked for said to be there."""

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from kernbench.analysis.path.model_time import carried_out, nodes_of_lines
 from kernbench.api import asking
 from kernbench.api.names import Folders
 from kernbench.api.run_trace import RunTrace
@@ -31,7 +32,7 @@ COVERED = 0.5
 class Advice(Shows, list[dict[str, Any]]):
     """Pieces of advice; a notebook shows them as a table."""
 
-    shown_as = "advice"
+    shown_by = "advice:content"
 
     uncovered: dict[str, Any] | None = None
     """What rules leave, where that is most of the critical path: ``share`` is of it, at least, what no rule
@@ -63,6 +64,10 @@ def advice_on(
         one["saves_ns"] = min(one["saves_ns"], window.ns)
         one["share"] = one["saves_ns"] / window.ns if window.ns else 0.0
     worth = [one for one in found if one["share"] >= least]
+    lines = nodes_of_lines(run.critical_path(launch), run.launches) if run.of_model else {}
+    for one in worth:
+        number, line = (one["evidence"].get(name) for name in ("launch", "line"))
+        one["model"] = lines.get(line, "") if number is None else carried_out(run.launches[number])
     told = Advice(sorted(worth, key=lambda one: (-round(one["saves_ns"], 6), one["rule"], one["advice"])))
     covered_ns = math.fsum(one["evidence"].get("path_ns", one["saves_ns"]) for one in found)
     if covered_ns < COVERED * window.ns:

@@ -27,7 +27,7 @@ def named_run(run: str | Run, store: Store = None) -> Iterator[Run]:
 class Advised(Found):
     """Advice on a run that is named: see :func:`advise`."""
 
-    shown_as = "advising"
+    shown_by = "advice:of_named_run"
 
 
 def advise(
@@ -49,8 +49,9 @@ def advise(
 
     Returns:
         ``run_id bench topology launch window ns advice uncovered``; each of ``advice`` has ``rule title
-        advice saves_ns share evidence``: the question, what it asks, what to do, ns and share of the window's
-        time that doing it should save, and the row that the rule found. ``uncovered`` is None unless most of
+        advice saves_ns share evidence model``: the question, what it asks, what to do, ns and share of the
+        window's time that doing it should save, the row that the rule found, and the nodes of a compiled
+        model that it is about, empty where none are known. ``uncovered`` is None unless most of
         the critical path is nothing that a rule speaks of: ``share``, how much of it at least, and its
         longest part's ``cause location ns longest_share``.
 
@@ -76,8 +77,9 @@ def energy(
     Args:
         run: A run, or a reference to one, such as ``last~1``.
         store: Where the run is kept, for a reference.
-        by: ``part``, ``kind`` (all parts of a kind together), ``line`` or ``launch``: what ``rows`` are. The
-            rows add up to ``energy_pj`` whatever it is.
+        by: ``part``, ``kind`` (all parts of a kind together), ``line``, ``launch`` or ``model`` (all launches
+            of a kernel that carry out the same of a compiled model): what ``rows`` are. The rows add up to
+            ``energy_pj`` whatever it is.
         figures: Figures to use in place of the machine's own and of ``configs/energy.yaml``, by dotted key.
         power_limit_w: With ``by="launch"``: W that the whole machine may draw. Rows of launches then have
             ``watts``, their average without the limit, and ``clock_share``, the share of its clock at which
@@ -87,7 +89,8 @@ def energy(
         ``run_id bench topology latency_ns launch_ns sim_ns energy_pj dynamic_pj static_pj launches_pj
         edp_pj_ns by rows``. ``energy_pj`` is that of the whole run, ``launches_pj`` that of its launches, and
         ``edp_pj_ns`` the latter times ``latency_ns``. Each row has ``name kind energy_pj share dynamic_pj
-        static_pj``, and those of launches have ``launch`` as well; the largest comes first.
+        static_pj``; those of launches have ``launch`` as well, these and ``model``'s ``model_nodes`` and
+        ``model_line``. The largest comes first.
 
     Raises:
         UsageError: There is no such run, it has no trace, or there are no such figures.

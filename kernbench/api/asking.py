@@ -196,8 +196,8 @@ def expect(questions: Sequence[Question], run: str, store: GraphStore) -> None:
         with suppress(KernBenchError):  # it is told where the question is asked
             _work_out(store, question, run, question.bind({}))
     for engine in store.engines:
-        if texts := [question.text(engine) for question in questions if question.engine == engine]:
-            store.expect(run, texts, engine)
+        if asked := [(one.text(engine), one.defaults()) for one in questions if one.engine == engine]:
+            store.expect(run, asked, engine)
 
 
 def _work_out(store: GraphStore, question: Question, run: str | None, params: Mapping[str, Any]) -> None:

@@ -7,16 +7,19 @@ from math import fsum
 from typing import Any
 
 from kernbench.analysis.configuration import differences
+from kernbench.analysis.path.model_time import launch_name
 from kernbench.analysis.windows.chosen_window import Chosen, ChosenWindow
 from kernbench.analysis.windows.estimate_bounds import repeated
 from kernbench.api.open_runs import open_run
 from kernbench.api.result import Run
 from kernbench.api.shown import Found
 from kernbench.api.stores import Store, borrowed
+from kernbench.draw.content import Flat
 from kernbench.errors import UsageError
 from kernbench.support.bounds import check_number
 
 _IDENTITY = ("run_id", "bench", "topology", "params", "version", "status", "started_at")
+_FIGURES = ("name", "before", "after", "change_ns", "change", "slower")
 _COMPARED = ("busy_ns_before", "busy_ns_after", "wait_ns_before", "wait_ns_after")
 _CLOSE_NS = 1e-6
 """A difference of less is rounding."""
@@ -25,7 +28,11 @@ _CLOSE_NS = 1e-6
 class Comparison(Found):
     """Two runs side by side: see :func:`compare`."""
 
-    shown_as = "comparison"
+    shown_by = "comparison:content"
+
+    def flat(self) -> Flat:
+        """The figures."""
+        return _FIGURES, [[row[name] for name in _FIGURES] for row in self["figures"]]
 
 
 def compare(
@@ -50,8 +57,8 @@ def compare(
       ``same_config``;
     - ``configured``: what was configured differently, ``what key before after`` (see
       :func:`kernbench.analysis.configuration.differences`);
-    - ``window``: its name; ``figures``: ``sim_ns``, ``latency_ns`` and ``kernels_ns`` of the run, the time of
-      periods that were not simulated and the latency of each launch, and before them the length of a
+    - ``window``: its name; ``figures``: ``sim_ns``, with launches ``latency_ns`` and ``kernels_ns``, the time
+      of periods that were not simulated and the latency of each launch, and before them the length of a
       ``window`` that was chosen, each with ``name before after change_ns change slower`` (``change`` is a
       share; None where nothing was there before), and of a launch its ``launch``;
     - ``causes``: the critical path's ns by cause, ``cause before after change_ns``, largest change first;
@@ -79,6 +86,7 @@ def compare(
         figures = [
             _change(key, getattr(old, key), getattr(new, key), threshold)
             for key in ("sim_ns", "latency_ns", "kernels_ns")
+            if None not in (getattr(old, key), getattr(new, key))
         ]
         if window != ChosenWindow():
             lengths = [run.window(window).ns for run in (old, new)]
@@ -92,7 +100,7 @@ def compare(
             # What only one of them has not simulated is in the launches of the other.
             figures.append({**change, "slower": change["slower"] and a is not None})
         for number, (a, b) in enumerate(zip(old.launches, new.launches, strict=False)):
-            name = f"launch {number} ({b['kernel']})"
+            name = f"launch {number} ({launch_name(b)})"
             change = _change(name, float(a["latency_ns"]), float(b["latency_ns"]), threshold)
             figures.append({**change, "launch": number})
         return Comparison(

@@ -34,7 +34,7 @@ class _Database(Protocol):
 class Diagnosis(Found):
     """What is installed and works: see :func:`doctor`."""
 
-    shown_as = "diagnosis"
+    shown_by = "diagnosis:content"
 
 
 def doctor(store: str | None = None) -> Diagnosis:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from kernbench.analysis.path.model_time import OF_MODEL
 from kernbench.api.run_trace import RunTrace
 from kernbench.api.shown import Found
 from kernbench.errors import UsageError
@@ -12,7 +13,8 @@ from kernbench.errors import UsageError
 if TYPE_CHECKING:
     from kernbench.analysis.energy.energy_tables import Energy, EnergyRow
 
-HEADINGS = {"kind": "By kind of part", "part": "By part", "line": "By source line", "launch": "By launch"}
+HEADINGS = {"kind": "By kind of part", "part": "By part", "line": "By source line", "launch": "By launch",
+            "model": "By node of the model"}  # fmt: skip
 """What rows may be, with a heading; the rows of each add up to the energy of the run."""
 ENERGY_BY = tuple(HEADINGS)
 Figures = Mapping[str, object]
@@ -22,7 +24,7 @@ Figures = Mapping[str, object]
 class EnergyUse(Found):
     """Where the energy of a run went; a notebook shows it as a table."""
 
-    shown_as = "energy"
+    shown_by = "energy:of_use"
 
 
 def energy_by(
@@ -55,16 +57,20 @@ def _add_watts(run: RunTrace, rows: list[dict[str, Any]], limit_w: float) -> Non
 
 
 def energy_levels(
-    kept: RunTrace, levels: Sequence[str] = ENERGY_BY, figures: Figures | None = None
+    kept: RunTrace, levels: Sequence[str] = (), figures: Figures | None = None
 ) -> list[EnergyUse]:
-    """What :func:`energy` gives by each of these levels, worked out once."""
+    """What :func:`energy` gives by each of these levels, by default all that the run has, worked out once."""
+    levels = levels or [by for by in ENERGY_BY if by != "model" or kept.of_model]
     rows = list(energy_of(kept, figures).rows())
     return [_level(kept, rows, by) for by in levels]
 
 
 def _level(kept: RunTrace, rows: list[EnergyRow], by: str) -> EnergyUse:
     whole = next(row for row in rows if row.level == "run")
-    shown = _by_kind(rows) if by == "kind" else [_row(row) for row in rows if row.level == by]
+    if by in ("launch", "model"):
+        shown = _of_launches(kept, rows, by)
+    else:
+        shown = _by_kind(rows) if by == "kind" else [_row(row) for row in rows if row.level == by]
     total = whole.dynamic + whole.static
     launched = sum(row.dynamic + row.static for row in rows if row.level == "launch" and row.launch >= 0)
     for row in shown:
@@ -80,7 +86,7 @@ def _level(kept: RunTrace, rows: list[EnergyRow], by: str) -> EnergyUse:
         dynamic_pj=whole.dynamic / 1000.0,
         static_pj=whole.static / 1000.0,
         launches_pj=launched / 1000.0,
-        edp_pj_ns=launched / 1000.0 * kept.latency_ns,
+        edp_pj_ns=None if kept.latency_ns is None else launched / 1000.0 * kept.latency_ns,
         by=by,
         rows=sorted(shown, key=lambda row: (-row["energy_pj"], row["name"])),
     )
@@ -137,6 +143,23 @@ def _row(row: EnergyRow) -> dict[str, Any]:
         "dynamic_pj": row.dynamic / 1000.0,
         "static_pj": row.static / 1000.0,
     }
+
+
+def _of_launches(kept: RunTrace, rows: list[EnergyRow], by: str) -> list[dict[str, Any]]:
+    """A row for each launch with what it carries out of a model, or one for all that carry out the same."""
+    found: dict[Any, dict[str, Any]] = {}
+    for energy in rows:
+        if energy.level == "launch":
+            of = kept.launches[energy.launch] if energy.launch >= 0 else {}
+            row = {**_row(energy), **{name: of.get(name, "") for name in OF_MODEL}}
+            key = energy.launch if by == "launch" else (*map(row.get, OF_MODEL), energy.name)
+            if by == "model":
+                del row["launch"]
+            if key in found:
+                for name in ("energy_pj", "dynamic_pj", "static_pj"):
+                    row[name] += found[key][name]
+            found[key] = row
+    return list(found.values())
 
 
 def _by_kind(rows: list[EnergyRow]) -> list[dict[str, Any]]:

@@ -11,26 +11,28 @@ from kernbench.api.open_runs import runs as all_runs
 from kernbench.api.recording import tags_text
 from kernbench.api.result import Run
 from kernbench.api.stores import Store, borrowed, keeper, run_id
-from kernbench.api.team import age, is_older, is_seen
+from kernbench.api.team import age, is_older
 from kernbench.errors import UsageError
 from kernbench.support.hints import did_you_mean
 from kernbench.support.pgraph import GraphStore, RunNotFoundError, RunRecord
 
 
-def listed(bench: str | None = None, store: Store = None, *, tag: str | None = None) -> list[dict[str, Any]]:
+def listed(
+    bench: str | None = None, store: Store = None, *, tag: str | None = None, project: str | None = None
+) -> list[dict[str, Any]]:
     """The kept runs, oldest first: each one's :attr:`Run.info` and what is ``changed`` from the one before.
 
     With ``bench`` only runs of that bench; with ``tag`` only those that have it, and at least one must
-    (``RunNotFoundError``).
+    (``RunNotFoundError``); with ``project`` as for :func:`kernbench.runs`.
 
     ``changed`` compares with the run before of the same bench: texts such as ``m=128`` or
     ``topology cube.pes=4``, empty where nothing was configured differently, None for a bench's first run.
     """
     with borrowed(store) as opened:
-        wanted = None if tag is None else set(tagged(tag, opened))
+        wanted = None if tag is None else set(tagged(tag, opened, project))
         latest: dict[str, Run] = {}
         rows = []
-        for run in _runs(opened, bench):
+        for run in _runs(opened, bench, project):
             changed = None
             if before := latest.get(run.bench):
                 rows_changed = differences(before.properties, run.properties, opened)
@@ -41,9 +43,9 @@ def listed(bench: str | None = None, store: Store = None, *, tag: str | None = N
         return rows
 
 
-def _runs(store: GraphStore, bench: str | None = None) -> list[Run]:
+def _runs(store: GraphStore, bench: str | None = None, project: str | None = None) -> list[Run]:
     """The runs of the project, oldest first; of a bench, where one is named."""
-    return [run for run in all_runs(store) if is_seen(run.properties) and bench in (None, run.bench)]
+    return [run for run in all_runs(store, project=project) if bench in (None, run.bench)]
 
 
 def _text(row: dict[str, Any]) -> str:
@@ -53,10 +55,10 @@ def _text(row: dict[str, Any]) -> str:
     return f"{prefix}{row['key']}={row['after']}"
 
 
-def tagged(tag: str, store: Store = None) -> list[str]:
+def tagged(tag: str, store: Store = None, project: str | None = None) -> list[str]:
     """The ids of all runs that have a tag, oldest first; ``RunNotFoundError`` where none has it."""
     with borrowed(store) as opened:
-        kept = _runs(opened)
+        kept = _runs(opened, project=project)
         if found := [run.id for run in kept if tag in run.tags]:
             return found
         tags = sorted({one for run in kept for one in run.tags})
@@ -84,8 +86,9 @@ def prune(
     store: Store = None,
     *,
     older_than: str | None = None,
+    project: str | None = None,
 ) -> list[str]:
-    """Remove runs of the project that are old; of all runs where ``KERNBENCH_PROJECT`` is not set.
+    """Remove runs of a project that are old.
 
     Args:
         keep: the newest so many runs of each bench stay.
@@ -94,6 +97,7 @@ def prune(
         dry_run: remove nothing.
         store: where the runs are.
         older_than: younger runs stay, such as ``30d``, ``12h`` or ``8w``.
+        project: as for :func:`kernbench.runs`.
 
     Returns:
         The ids of what is removed, oldest first.
@@ -109,7 +113,7 @@ def prune(
     with borrowed(store) as opened:
         left: dict[str, int] = {}
         gone: list[str] = []
-        for run in reversed(_runs(opened, bench)):
+        for run in reversed(_runs(opened, bench, project)):
             if run.tags and not tagged:
                 continue
             left[run.bench] = left.get(run.bench, 0) + 1

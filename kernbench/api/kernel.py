@@ -91,8 +91,8 @@ class KernelRun:
 
     @property
     def latency_ns(self) -> float:
-        """From the kernel's common start on its PEs to the answer that all have ended, ns."""
-        return self.run.latency_ns
+        """From the kernel's submission to its completion, ns; 0 for an empty grid, which launches nothing."""
+        return self.run.latency_ns or 0.0
 
     def check(self, reference: Callable[..., object], *, tolerance: float | None = None) -> KernelRun:
         """Compare machine, interpreter and reference; returns itself, so that questions can follow.

@@ -8,25 +8,30 @@ from functools import cached_property
 
 from kernbench.api.result import Run
 from kernbench.api.stores import Store, as_store, run_id
+from kernbench.api.team import is_seen
 from kernbench.support.pgraph import GraphStore, PropertyGraph, TopologyRecord, topology_graph
 
 _KEPT = 4
 """Runs whose tables stay in memory."""
 
 
-def runs(store: Store = None) -> list[Run]:
-    """All runs kept in ``store``, oldest first. Their tables are read when looked at."""
-    opened = as_store(store)
-    return [Run.kept(opened, info) for info in opened.runs()]
+def runs(store: Store = None, *, project: str | None = None) -> list[Run]:
+    """The runs of a project kept in ``store``, oldest first. Their tables are read when looked at.
 
-
-def open_run(ref: str = "last", store: Store = None) -> Run:
-    """The run that ``ref`` means: an id, a unique prefix of one, a tag, ``last`` or ``last~N``.
-
-    Of several runs with that tag the newest. ``RunNotFoundError`` lists the runs that there are.
+    ``project`` None stands for that of ``KERNBENCH_PROJECT``; empty, or where that is not set, for all runs.
     """
     opened = as_store(store)
-    return Run.kept(opened, opened.load(run_id(opened, ref)).info)
+    return [Run.kept(opened, info) for info in opened.runs() if is_seen(info, project)]
+
+
+def open_run(ref: str = "last", store: Store = None, *, project: str | None = None) -> Run:
+    """The run that ``ref`` means: an id, a unique prefix of one, a tag, ``last`` or ``last~N``.
+
+    Of several runs with that tag the newest; ``last`` and tags are those of ``project``, as for :func:`runs`.
+    ``RunNotFoundError`` lists the runs that there are.
+    """
+    opened = as_store(store)
+    return Run.kept(opened, opened.load(run_id(opened, ref, project)).info)
 
 
 class OpenRun:

@@ -12,7 +12,7 @@ from kernbench.errors import InvariantError
 from kernbench.support.bounds import check_number
 
 if TYPE_CHECKING:
-    from kernbench.workloads.probes.report import ProbeReport
+    from kernbench.api.probe_report import ProbeReport
 
 
 def probe(
@@ -24,6 +24,7 @@ def probe(
     components: Components = None,
     topo: Mapping[str, object] | None = None,
     check: bool | None = None,
+    hops: bool = False,
     progress: ShareProgress | None = None,
 ) -> ProbeReport:
     """Measure single transfers on an idle machine and check them against a formula.
@@ -34,22 +35,24 @@ def probe(
         case: One case's name; None for all.
         sizes: Bytes of the sweep; by default 256 B to 1 MiB.
         nbytes: Bytes of the summary; by default 32 KiB.
+        hops: Whether the report shows the hops of each case, as it does of a single one.
         progress: Called with simulated ns, events and the share done.
 
     Returns:
         The measurements. Its ``ok`` says whether every invariant holds; nothing is raised where one does not.
     """
+    from kernbench.api.probe_report import STANDARD_BYTES, SWEEP_BYTES, ProbeReport, notes, size_text
     from kernbench.workloads.probes.cases import CaseCatalogue, LeftOut
     from kernbench.workloads.probes.measurements import ProbeBench, has_cache
     from kernbench.workloads.probes.probe_checks import check as findings
-    from kernbench.workloads.probes.report import STANDARD_BYTES, SWEEP_BYTES, ProbeReport, notes, size_text
 
     for size in (*(sizes or ()), *(() if nbytes is None else (nbytes,))):
         check_number("a size", size, 1)
     graph, classes = described_machine(topology, topo, components)
     catalogue = CaseCatalogue(graph)
     chosen = catalogue.chosen(case)
-    left_out = list(catalogue.left_out) if case in (None, "all") else []
+    single = case not in (None, "all")
+    left_out = [] if single else list(catalogue.left_out)
     nbytes = STANDARD_BYTES if nbytes is None else nbytes
     sweep = tuple(sorted(set(SWEEP_BYTES if sizes is None else sizes) or {nbytes}))
     limit = catalogue.limit_bytes
@@ -64,4 +67,4 @@ def probe(
         raise failed(error, kept="") from error
     said = tuple(notes(rows, nbytes, has_cache(graph)))
     name = str(graph.properties["name"])
-    return ProbeReport(name, nbytes, sweep, tuple(rows), tuple(left_out), tuple(found), said)
+    return ProbeReport(name, nbytes, sweep, tuple(rows), tuple(left_out), tuple(found), said, hops or single)

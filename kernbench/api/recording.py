@@ -227,6 +227,7 @@ class Recording:
         import pyarrow as pa
 
         from kernbench.engine.core.trace import arrow, use
+        from kernbench.values.blocks import block_tables
 
         def table(columns: Mapping[str, Any]) -> pa.Table:
             return pa.table({name: arrow(values) for name, values in columns.items()})
@@ -252,6 +253,7 @@ class Recording:
         }
         _leave_out_unfinished(columns["Transaction"], columns["Op"])
         _add_launches(columns["Transaction"], columns["Op"])
+        columns |= block_tables(log.blocks, columns["Op"], columns["Transaction"], properties.sim_ns)
         return {name: table(of_one) for name, of_one in columns.items()}
 
 

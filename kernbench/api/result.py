@@ -12,7 +12,7 @@ from kernbench.analysis.windows.chosen_window import Chosen, ChosenWindow
 from kernbench.api.advice import LEAST, Advice, advice_on
 from kernbench.api.energy_use import EnergyUse, energy_by
 from kernbench.api.run_trace import RunTrace
-from kernbench.api.shown import SHOWN
+from kernbench.api.shown import drawn
 from kernbench.api.stores import as_store, folder_of
 from kernbench.api.summary import busiest, busiest_by_class, most_waited_for
 from kernbench.support.pgraph import GraphStore, RunRecord, TopologyRecord
@@ -38,7 +38,7 @@ class Run(RunTrace):
         name = self.id or "not kept"
         verdict = f", verified: {self.verdict}" if self.verdict not in ("yes", "not asked") else ""
         problem = f", {self.problem}" if self.problem else ""
-        return f"<Run {name}: {self.bench} on {self.topology}, {self.latency_ns:.1f} ns{verdict}{problem}>"
+        return f"<Run {name}: {self.bench} on {self.topology}, {self.time_ns:.1f} ns{verdict}{problem}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         # By the store's URL where another process can open it; else with all that was kept.
@@ -51,7 +51,7 @@ class Run(RunTrace):
         return _unpickled, (type(self), dict(self.properties), dict(record.tables), kept, True)
 
     def _repr_html_(self) -> str:
-        return SHOWN["run"](self, ChosenWindow()).html(summary=True)
+        return drawn("overview:of_run", self, ChosenWindow()).html(summary=True)
 
     def summary(
         self,
@@ -77,8 +77,8 @@ class Run(RunTrace):
                 others waited for them; ``busiest_links`` and ``busiest_engines``: links, and all else,
                 ranked apart.
 
-            A run without a trace knows neither windows nor causes: then these are empty and the busiest
-            resources are those of the whole run.
+            A run without a trace knows neither windows, causes nor waits: then the first two are empty,
+            ``most_waited_for`` is None, and the busiest resources are those of the whole run.
         """
         chosen = ChosenWindow.of(launch, from_ns, to_ns)
         window = self.window(chosen if self.traced else replace(chosen, launch="run"))
@@ -127,7 +127,7 @@ class Run(RunTrace):
         Raises:
             UsageError: There is no such tab or window, or the tab is not about such a window.
         """
-        return SHOWN["tab"](self, key, ChosenWindow.of(launch, from_ns, to_ns))
+        return drawn("tab", self, key, ChosenWindow.of(launch, from_ns, to_ns))
 
     def export(
         self,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from kernbench.analysis.path.model_time import carried_out
 from kernbench.analysis.use.pe_times import pe_times
 from kernbench.analysis.windows.chosen_window import Chosen, ChosenWindow
 from kernbench.analysis.windows.estimate_bounds import said
@@ -107,19 +108,25 @@ class RunFacts:
         return float(self.properties["sim_ns"])
 
     @property
-    def latency_ns(self) -> float:
-        """Time in which at least one launch is between its submission and its completion."""
-        return float(self.properties["latency_ns"])
+    def latency_ns(self) -> float | None:
+        """Time in which at least one launch is between submission and completion; None without launches."""
+        return float(self.properties["latency_ns"]) if self.properties.get("launches") else None
 
     @property
-    def launch_ns(self) -> float:
+    def launch_ns(self) -> float | None:
         """The part of :attr:`latency_ns` in which no launch runs: those under way have not started yet."""
-        return float(self.properties["launch_ns"])
+        return float(self.properties["launch_ns"]) if self.properties.get("launches") else None
 
     @property
-    def kernels_ns(self) -> float:
+    def kernels_ns(self) -> float | None:
         """The rest of :attr:`latency_ns`: a launch runs, from its common start to its last answer."""
-        return self.latency_ns - self.launch_ns
+        latency, launch = self.latency_ns, self.launch_ns
+        return None if latency is None or launch is None else latency - launch
+
+    @property
+    def time_ns(self) -> float:
+        """The time that runs are compared by: :attr:`latency_ns`; without launches :attr:`sim_ns`."""
+        return self.sim_ns if self.latency_ns is None else self.latency_ns
 
     @cached_property
     def launches(self) -> list[dict[str, Any]]:
@@ -146,6 +153,11 @@ class RunFacts:
             }
             for number, one in enumerate(launches)
         ]
+
+    @property
+    def of_model(self) -> bool:
+        """Whether launches say what they carry out of a compiled model: ``model_nodes``, ``model_line``."""
+        return any(map(carried_out, self.launches))
 
     @property
     def accounted(self) -> list[str]:
@@ -189,8 +201,8 @@ class RunFacts:
             "topology_changes": (self.properties.get("again") or {}).get("topo", {}),
             "topology_id": p["topology"],
             "sim_ns": self.sim_ns,
-            "latency_ns": self.latency_ns if self.launches else None,
-            "launch_ns": self.launch_ns if self.launches else None,
+            "latency_ns": self.latency_ns,
+            "launch_ns": self.launch_ns,
             "verified": self.verified,
             "nothing_checked": self.nothing_checked,
             "verdict": self.verdict,

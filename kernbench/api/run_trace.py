@@ -103,8 +103,8 @@ class RunTrace(RunFacts):
         Columns ``resource is_link kind bytes busy_ns wait_ns utilisation transactions max_queue occupied_ns
         occupancy``. ``utilisation`` is the share of what a part could have done: of the bytes that a link or
         memory could have moved, of the time that any other part could have served. ``occupancy`` is the share
-        of the time for which something was there, waiting or served; NaN in a run without a trace.
-        ``wait_ns`` is what transactions and operations waited for the part.
+        of the time for which something was there, waiting or served. ``wait_ns`` is what transactions and
+        operations waited for the part. Both are NaN in a run without a trace.
         """
         from kernbench.analysis.windows.window_use import resource_use
 

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
+from kernbench.api import team
 from kernbench.api.active_runs import UnderWay
 from kernbench.api.recording import Recording, RunProperties, config_hash, settings_of, tags_text
 from kernbench.api.result import Run
@@ -73,6 +74,8 @@ def run(
     store: Store = None,
     trace: bool = True,
     tags: Sequence[str] = (),
+    project: str | None = None,
+    user: str | None = None,
     progress: Progress | None = None,
     components: Components = None,
     topo: Mapping[str, object] | None = None,
@@ -103,6 +106,8 @@ def run(
         store: An open store, a URL, or None for the default one.
         trace: Whether to keep the run and record its hops; times are the same without.
         tags: Tags of the run.
+        project: The project that it is of; None for that of ``KERNBENCH_PROJECT``, empty for none.
+        user: Who runs it; None for ``KERNBENCH_USER``, or else the name of the login.
         progress: Called with simulated ns, events and the share done.
         components: Classes for the topology's ``impl`` names, or a file of them.
         topo: Changes of the topology's keys, such as ``{"cube.hbm.channel_gbs": 64}``.
@@ -148,6 +153,8 @@ def run(
         device=device,
         trace=trace,
         tags=tags,
+        project=project,
+        user=user,
         progress=progress,
         check=check,
         max_ns=max_ns,
@@ -273,6 +280,8 @@ def _finished(
         ],
         extra={
             "races": [race.as_dict() for race in outcome.races],
+            "project": team.project(options.project),
+            "user": team.user(options.user),
             **({"problem": str(ended)} if ended is not None else {}),
             **({"ops_verified": outcome.data.ops_checked} if options.verify == "ops" else {}),
             **({"repeats": _repeats(outcome.estimates)} if outcome.estimates else {}),
@@ -376,7 +385,9 @@ def _launch(number: int, launch: LaunchRecord, until: float, graph: PropertyGrap
         **({} if launch.rank is None else {"rank": launch.rank}),
         **({"call": launch.call} if launch.call else {}),
         **({"for_pes": launch.for_pes} if launch.for_pes else {}),
-        **({"language": launch.language, "blocks": launch.blocks} if launch.blocks else {}),
+        **(
+            {"language": launch.language, "blocks": launch.blocks, **launch.settings} if launch.blocks else {}
+        ),
         **({"first_of": launch.first_of} if launch.first_of else {}),
         **({"follows": launch.follows} if launch.follows >= 0 else {}),
         **({"model_nodes": launch.model_nodes} if launch.model_nodes else {}),

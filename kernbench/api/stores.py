@@ -100,14 +100,14 @@ def borrowed(store: Store) -> Iterator[GraphStore]:
             opened.close()
 
 
-def run_id(store: GraphStore, ref: str) -> str:
+def run_id(store: GraphStore, ref: str, project: str | None = None) -> str:
     """The id of the run that ``ref`` means, as for :func:`open_run`; ``last`` is the project's."""
-    if team.project() and re.fullmatch(r"last(~\d+)?", ref):
-        return resolve_ref(ref, [str(info["id"]) for info in store.runs() if team.is_seen(info)])
+    if team.project(project) and re.fullmatch(r"last(~\d+)?", ref):
+        return resolve_ref(ref, [str(info["id"]) for info in store.runs() if team.is_seen(info, project)])
     try:
         return store.resolve(ref)
     except RunNotFoundError:
-        seen = [info for info in store.runs() if team.is_seen(info)]
+        seen = [info for info in store.runs() if team.is_seen(info, project)]
         tagged = [str(info["id"]) for info in seen if ref in tags_of(info)]
         if not tagged:
             raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from kernbench.draw.cells import plain
@@ -41,8 +42,13 @@ def _busiest(
     return _rank(used, {"utilisation": 9, "busy_ns": 6}, top, wanted)
 
 
-def most_waited_for(used: Mapping[str, NDArray[Any]], top: int) -> list[dict[str, Any]]:
-    """The ``top`` of the same parts by the time that transactions and operations waited for them."""
+def most_waited_for(used: Mapping[str, NDArray[Any]], top: int) -> list[dict[str, Any]] | None:
+    """The ``top`` of the same parts by the time that transactions and operations waited for them.
+
+    None of a run without a trace: its waits are not known.
+    """
+    if any(map(isnan, used["wait_ns"].tolist())):
+        return None
     return _rank(used, {"wait_ns": 6}, top)
 
 

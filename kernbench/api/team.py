@@ -15,14 +15,14 @@ PROJECT, USER = "KERNBENCH_PROJECT", "KERNBENCH_USER"
 _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 
 
-def project() -> str:
-    """The project of this process, from ``KERNBENCH_PROJECT``; empty for none, which sees all runs."""
-    return os.environ.get(PROJECT, "").strip()
+def project(given: str | None = None) -> str:
+    """The project ``given``, or else that of ``KERNBENCH_PROJECT``; empty for none, which sees all runs."""
+    return (os.environ.get(PROJECT, "") if given is None else given).strip()
 
 
-def user() -> str:
-    """The user of this process: ``KERNBENCH_USER``, or else the name of the login; empty if it has none."""
-    named = os.environ.get(USER, "").strip()
+def user(given: str | None = None) -> str:
+    """The user ``given``, or else ``KERNBENCH_USER`` or the name of the login; empty if there is none."""
+    named = (given or os.environ.get(USER, "")).strip()
     if named:
         return named
     try:
@@ -31,9 +31,9 @@ def user() -> str:
         return ""
 
 
-def is_seen(info: Mapping[str, Any]) -> bool:
-    """Whether a run with these properties is of the project; any is where none is set."""
-    return project() in ("", info.get("project", ""))
+def is_seen(info: Mapping[str, Any], of: str | None = None) -> bool:
+    """Whether a run with these properties is of the project, as :func:`project` has it; any is of none."""
+    return project(of) in ("", info.get("project", ""))
 
 
 def age(text: str) -> timedelta:

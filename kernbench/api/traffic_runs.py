@@ -14,6 +14,7 @@ from kernbench.api.recording import Recording, RunProperties, config_hash, setti
 from kernbench.api.result import Run
 from kernbench.api.run_trace import Frame
 from kernbench.api.running import failed
+from kernbench.api.shown import Shows
 from kernbench.api.stores import Store
 from kernbench.api.summary import busiest, busiest_by_class
 from kernbench.api.topologies import Components, Topology, kept_machine
@@ -23,6 +24,7 @@ from kernbench.support.pgraph import PropertyGraph
 from kernbench.support.user_modules import noted
 
 if TYPE_CHECKING:
+    from kernbench.draw.content import Flat
     from kernbench.engine.core.instrument import Instrument
     from kernbench.workloads.probes.traffic_flow import Flow
     from kernbench.workloads.probes.traffic_runner import TrafficOutcome
@@ -30,12 +32,14 @@ if TYPE_CHECKING:
 BENCH = "traffic"
 """The bench that a kept run of traffic names."""
 PATTERN = "pattern:"
+_FLOW = ("name", "src", "dst", "op", "bytes", "offset", "count", "start_ns", "end_ns", "bandwidth_gbs",
+         "wait_ns", "peak_path_gbs", "peak_fair_gbs")  # fmt: skip
 
 Flows = str | os.PathLike[str] | Iterable[object]
 """A file of flows, ``pattern:NAME``, or flows: mappings with the keys of a file's entry, or ``Flow``."""
 
 
-class TrafficRun(Run):
+class TrafficRun(Shows, Run):
     """A run of plain traffic. Times in ns, bandwidths in GB/s; see ``docs/explanation/model.md`` on peaks."""
 
     @property
@@ -43,7 +47,7 @@ class TrafficRun(Run):
         """One row a flow, in the order given.
 
         Keys ``name src dst op bytes offset count start_ns end_ns bandwidth_gbs wait_ns peak_path_gbs
-        peak_fair_gbs``; ``bytes`` is the size of one of ``count`` transfers.
+        peak_fair_gbs``; ``bytes`` is the size of one of ``count`` transfers, ``wait_ns`` NaN without a trace.
         """
         return list(self.properties["flows"])
 
@@ -67,9 +71,19 @@ class TrafficRun(Run):
 
         Keys ``kind links used mean_utilisation max_utilisation bytes wait_ns``: how many such links the
         topology has and how many carried anything; the mean is over all of them. Utilisation is the time
-        in which a link moved data as a share of the makespan.
+        in which a link moved data as a share of the makespan; ``wait_ns`` is NaN without a trace.
         """
         return list(self.properties["link_kinds"])
+
+    shown_by = "traffic:content"
+
+    def flat(self) -> Flat:
+        """Its flows, as CSV shows them."""
+        return _FLOW, [[flow[name] for name in _FLOW] for flow in self.flows]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as :meth:`summary`."""
+        return self.summary()
 
     def busiest(self, top: int = 10) -> list[dict[str, Any]]:
         """The ``top`` parts by utilisation, links and all else; shares are of the makespan.

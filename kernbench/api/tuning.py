@@ -67,7 +67,7 @@ class Tuning(Shows):
     goal: str = "latency"
     """What is least at the best."""
 
-    shown_as = "tuning"
+    shown_by = "points:of_tuning"
 
     @property
     def best(self) -> list[Point]:
@@ -117,6 +117,8 @@ def tune(
     device: str | None = None,
     store: Store = None,
     tags: Sequence[str] = (),
+    project: str | None = None,
+    user: str | None = None,
     progress: ShareProgress | None = None,
     on_point: Callable[[Point], None] | None = None,
     components: Components = None,
@@ -154,6 +156,8 @@ def tune(
         verify=verify,
         device=device,
         tags=tags,
+        project=project,
+        user=user,
         max_ns=max_ns,
         max_events=max_events,
         timeout=timeout,

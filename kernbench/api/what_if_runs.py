@@ -39,7 +39,7 @@ Speed = float | str
 class WhatIf(Found):
     """A faster machine, or candidates for one: see :func:`what_if` and :func:`what_if_candidates`."""
 
-    shown_as = "what-if"
+    shown_by = "what_if:content"
 
 
 def what_if(

@@ -275,7 +275,7 @@ changes = _all_of(
 
 kept = _all_of(
     tag,
-    click.option("--no-trace", is_flag=True, help="Do not record a trace; times are the same."),
+    click.option("--no-trace", is_flag=True, help="Do not record a trace: the same times, no waits."),
     detail,
 )
 """``--tag``, ``--no-trace``, ``--detail``, as ``tags no_trace detail``: whether and how a run is kept."""

@@ -8,7 +8,6 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import Any, TextIO, TypeVar
 
 import click
@@ -19,7 +18,7 @@ from kernbench.draw.cells import csv_cell, printable
 from kernbench.draw.cells import fold as fold
 from kernbench.draw.cells import number as number
 from kernbench.draw.cells import plain as plain
-from kernbench.draw.content import Column, Content, Grid, column, text_table
+from kernbench.draw.content import Column, Content, Flat, Grid, column, text_table
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Row = Sequence[Any]
@@ -63,14 +62,17 @@ def emit_grid(fmt: str, payload: Any, grid: Grid, heading: Sequence[str] = ()) -
     emit(fmt, payload, grid.columns, grid.values(), lambda: heading)
 
 
-def print_content(content: Content, whole: bool = False) -> None:
+def print_content(content: Content, whole: bool = False, beside: Callable[[], None] | None = None) -> None:
     """What a tab shows, for people: its lines, and the first rows of each table that has any, or all."""
     for name, told in content.facts:
         say(f"{name:<13} {told}")
     for line in (*content.wrong, *content.said):
         say(line)
+    below = bool(content.facts or content.wrong or content.said)
     for grid in content.grids:
-        print_grid(grid, whole)
+        below = print_grid(grid, whole, below) or below
+    if beside is not None:
+        beside()
     if whole:
         say_last(content)
 
@@ -82,33 +84,43 @@ def say_last(content: Content) -> None:
         say(f"\n{below}")
 
 
-def print_grid(grid: Grid, whole: bool = False) -> None:
-    """The first rows of a table that has any, or all that a tab shows, below its heading."""
+def print_grid(grid: Grid, whole: bool, below: bool) -> bool:
+    """The first rows of a table, or all that a tab shows, below its heading. Whether it has any.
+
+    ``below``: something comes before it.
+    """
     columns, rows, left = grid.few(None if whole else grid.in_summary)
     if rows:
         if grid.heading:
-            say(f"\n{grid.heading}")
+            say(f"\n{grid.heading}" if below else grid.heading)
         print_table(columns, rows)
         if left:
             say(f"{left} more")
+    return bool(rows)
 
 
 def emit_result(fmt: str, result: Shows, beside: Callable[[], None] | None = None) -> None:
-    """Print a result: all of it as JSON or for people, its first table as CSV.
+    """Print a result: all of it as JSON or for people, one table of it as CSV.
 
     ``beside`` draws a picture for people, below the tables.
     """
+    emit_content(fmt, result.as_dict, result.content, result.flat, beside)
+
+
+def emit_content(
+    fmt: str,
+    payload: Callable[[], Any],
+    content: Callable[[], Content],
+    flat: Callable[[], Flat],
+    beside: Callable[[], None] | None = None,
+) -> None:
+    """Print what the format needs: ``payload`` as JSON, ``flat`` as CSV, or ``content`` for people."""
     if fmt == "json":
-        print_json(result.as_dict())
-        return
-    content = result.content()
-    if fmt == "csv":
-        print_csv(content.grids[0].names, content.grids[0].values())
-        return
-    print_content(replace(content, grids=[replace(grid, in_summary=None) for grid in content.grids]))
-    if beside is not None:
-        beside()
-    say_last(content)
+        print_json(payload())
+    elif fmt == "csv":
+        print_csv(*flat())
+    else:
+        print_content(content(), whole=True, beside=beside)
 
 
 def emit_list(fmt: str, key: str, column: str, texts: Sequence[str]) -> None:

@@ -22,6 +22,8 @@ _UNITS = {
 """By the last word of a column's name, of columns that nothing else describes."""
 _NUMBERS = ("launch", "transaction", "operation")
 """Things that are known by their number, -1 for none."""
+Flat = tuple[Sequence[str], Iterable[Sequence[Any]]]
+"""Column names, and rows of cells."""
 BARS = 20
 """Rows of a table that are drawn as bars."""
 
@@ -143,6 +145,11 @@ class Grid:
         return [[row[self.label], row[self.bars]] for row in self.rows[:BARS]] if self.bars else []
 
 
+def lines(key: str, heading: str, texts: Iterable[str]) -> Grid:
+    """Lines of text below a heading: a table of one column without a name."""
+    return Grid(key, heading, (Column("", prose=True),), [{"": text} for text in texts])
+
+
 @dataclass(frozen=True, slots=True)
 class Content:
     """Everything that a tab shows of a run; without rows it is ``empty`` that is said."""
@@ -181,6 +188,10 @@ class Content:
         lines += [self.note] if shown and self.note else [] if shown else [self.empty]
         return "\n".join(printable(one) for line in lines for one in line.split("\n"))
 
+    def flat(self) -> Flat:
+        """The first table, as CSV has it."""
+        return self.grids[0].names, self.grids[0].values()
+
     def html(self, summary: bool = False) -> str:
         """The whole of it for a notebook; as a ``summary`` the first rows of each table."""
         from kernbench.support.pgraph import html_table
@@ -206,7 +217,9 @@ def text_table(
     """A table as lines, ``width`` in characters, None for any."""
     numeric = [any(is_number(row[index]) for row in rows) for index in range(len(columns))]
     cells = [[text(shown(cell)) for cell in row] for row in as_shown(columns, rows)]
-    return table([one.title for one in columns], cells, numeric, width)
+    titles = [one.title for one in columns]
+    made = table(titles, cells, numeric, width)
+    return made if any(titles) else TextTable([], made.body)
 
 
 def as_shown(columns: Sequence[Column], rows: Iterable[Sequence[Any]]) -> list[list[Any]]:

@@ -51,6 +51,8 @@ class RunOptions:
     device: str | None = None
     trace: bool = True
     tags: Sequence[str] = ()
+    project: str | None = None
+    user: str | None = None
     progress: Progress | None = None
     check: bool | None = None
     max_ns: float | None = None

@@ -35,12 +35,12 @@ class LaunchRecord:
     submitted it, None for the bench's own program. ``source`` is the line where the kernel's code starts.
     ``call`` is the line of the host's call that started a kernel of KernBench's own, such as one of a
     collective, and ``for_pes`` how many PEs the job is for, 0 where that was not said. ``language`` is the
-    kernel's, and ``blocks`` the size of its grid, 0 without one; ``first_of`` how many configurations it has,
-    if it ran the first of several for want of a better one, else 0. ``follows`` is the number of the launch
-    that was simulated for this one, -1 where it was simulated itself, and ``times`` how often it happens:
-    more than once in the last period of a repeat that is simulated. ``model_nodes`` are those of a compiled
-    model that it carries out, and ``model_line`` the line of the model where they are, each empty where that
-    is not known.
+    kernel's, and ``blocks`` the size of its grid, 0 without one, with its ``settings``; ``first_of`` how many
+    configurations it has, if it ran the first of several for want of a better one, else 0. ``follows`` is the
+    number of the launch that was simulated for this one, -1 where it was simulated itself, and ``times`` how
+    often it happens: more than once in the last period of a repeat that is simulated. ``model_nodes`` are
+    those of a compiled model that it carries out, and ``model_line`` the line of the model where they are,
+    each empty where that is not known.
     """
 
     name: str
@@ -55,6 +55,7 @@ class LaunchRecord:
     for_pes: int = 0
     language: str = "tl"
     blocks: int = 0
+    settings: Mapping[str, Any] = field(default_factory=dict)
     first_of: int = 0
     follows: int = -1
     times: int = 1
@@ -80,6 +81,9 @@ class Grid(Protocol):
     blocks: int
     taken: int
 
+    def settings(self) -> dict[str, Any]:
+        """What is said of its launch beside the number of blocks."""
+
 
 class LaunchHandle:
     """A launch that was submitted. It holds its tensors until it is done."""
@@ -102,6 +106,9 @@ class LaunchHandle:
         self.grid: Grid | None = kernel if isinstance(kernel, Grid) else None
         """Its blocks, until it is done."""
         self.blocks = self.grid.blocks if self.grid is not None else 0
+        self._settings: Callable[[], Mapping[str, Any]] = (
+            self.grid.settings if self.grid is not None else dict
+        )
         self.source = defined_in(kernel)
         self.language = str(getattr(kernel, "written_in", "tl"))
         self.first_of = 0
@@ -144,6 +151,7 @@ class LaunchHandle:
             self.for_pes,
             self.language,
             self.blocks,
+            self._settings(),
             self.first_of,
             self.follows,
             self.times,

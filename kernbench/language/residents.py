@@ -29,6 +29,8 @@ class Room:
     residents: int | None
     warps: int
     stages: int
+    most: int = 0
+    """The most that a PE had room for so far."""
     _known: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def count(self, pe: PeContext, blocks: int, first: Callable[[PeContext], KernelThread]) -> int:
@@ -37,9 +39,12 @@ class Room:
         ``first`` makes a thread of the first block alone. It is gone through without a machine, to see what a
         block keeps in the scratch. Where that depends on loaded values, a PE has one block.
         """
-        if self.residents is not None:
-            return self.residents
         by_warps = min(pe.warps // self.warps, -(-blocks // math.prod(pe.num_programs)))
+        count = self._fitting(pe, by_warps, first) if self.residents is None else self.residents
+        self.most = max(self.most, count)
+        return count
+
+    def _fitting(self, pe: PeContext, by_warps: int, first: Callable[[PeContext], KernelThread]) -> int:
         if by_warps <= 1:
             return 1
         key = pe.warps, pe.scratch_bytes

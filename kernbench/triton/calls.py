@@ -23,6 +23,7 @@ from kernbench.support.hints import shown
 from kernbench.triton.pointers import BlockPtr, Ptr
 from kernbench.triton.scaled import ScaledCalls
 from kernbench.triton.values import INT64, Int, KnownBlock, data_of, dtype, scalar
+from kernbench.values.blocks import BlockRun
 
 Grid = tuple[int, int, int]
 
@@ -51,14 +52,25 @@ class TritonLanguage(ScaledCalls):
         """Functions under ``@triton.jit`` as this kernel calls them."""
         self.pointed: Sequence[TensorArg] = ()
         """Tensors that pointers in memory may name: those whose ``data_ptr()`` the host took."""
+        self._under_way: BlockRun | None = None
 
     def begin_block(self, number: int, block: Grid, grid: Grid) -> None:
         """The kernel goes on with another block of the grid, the ``number``-th."""
         self.block, self.grid = block, grid
         self._computed_last = None
         self._fresh = True
+        begins = getattr(self._data, "block_begins", None)
+        self._under_way = begins(self._pe, block) if begins else None
+        if self._under_way is not None:
+            self._next_op_id = self._under_way.next_op_id
         if self._races is not None and self._kernel_thread is not None:
             self._thread = self._races.block(self._kernel_thread, number)
+
+    def end_block(self) -> None:
+        """Wait for all that the block has under way; then it is over."""
+        self.drain()
+        if self._under_way is not None:
+            self._under_way.over()
 
     def found(self, address: int, element: str) -> Ptr:
         """The pointer at an address that was loaded from memory."""

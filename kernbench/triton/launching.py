@@ -228,6 +228,15 @@ class BlockKernel:
         mine = self.kernel, self.grid, self.offsets
         return isinstance(other, BlockKernel) and mine == (other.kernel, other.grid, other.offsets)
 
+    def settings(self) -> dict[str, Any]:
+        """``grid num_warps num_stages``, and the most ``residents`` that a PE had room for so far."""
+        return {
+            "grid": "x".join(map(str, self.grid)),
+            "num_warps": self.room.warps,
+            "num_stages": self.room.stages,
+            "residents": self.room.most,
+        }
+
     def first(self) -> BlockKernel:
         """The kernel with its first block alone, which prints nothing."""
         alone = BlockKernel(self.kernel, self.grid, self.room, self.pointed, self.offsets)
@@ -252,7 +261,7 @@ class BlockKernel:
             self.taken = number + 1
             tl.begin_block(number, (x, y, z), self.grid)
             self.kernel(*given, **named)
-            tl.drain()
+            tl.end_block()
 
 
 def jit(fn: Any = None, **options: Any) -> Any:

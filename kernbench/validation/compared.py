@@ -6,12 +6,15 @@ import os
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from kernbench.api.shown import Shows, flat_rows
 from kernbench.draw.cells import number
+from kernbench.draw.content import Content, Flat, Grid, columns_of, lines
 from kernbench.validation.sampling import Sample
 from kernbench.validation.table_file import EXACT, NINE_IN_TEN, FigureTable
 
 WITHIN, OUTSIDE, MISSING = "within", "outside", "cannot be modelled yet"
 EXPLAINED, TOO_FEW = "outside with a reason", "too few rows measured"
+_COLUMNS = columns_of("row reference measured unit difference limit basis verdict source")
 VERDICTS = (WITHIN, EXPLAINED, OUTSIDE, MISSING, TOO_FEW)
 
 
@@ -81,7 +84,7 @@ class ComparedFigure:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class Report(Shows):
     """The rows of tables, with what the tables say of themselves."""
 
     tables: dict[str, FigureTable]
@@ -132,6 +135,24 @@ class Report:
         labels = {name: f"{name}: {self.part(name).summary().partition(':')[0]}" for name in self.tables}
         figure = reference_plot.reference_figure([row.as_dict() for row in self.rows], labels)
         drawing.save(figure, os.fspath(path))
+
+    def content(self) -> Content:
+        """A table of figures for each table of references, with what there is to say of its rows."""
+        grids = []
+        for name, table in self.tables.items():
+            own = [row for row in self.rows if row.table == name]
+            cells = [row.as_dict() | {"row": row.title, "difference": row.apart} for row in own]
+            notes = dict.fromkeys(text for row in own for text in row.remarks)
+            see = dict.fromkeys(row.see for row in own if row.see)
+            notes |= {f"see '{heading}' in docs/explanation/limits.md": None for heading in see}
+            grids.append(Grid(name, f"{name}: {table.title}", _COLUMNS, cells, label="row"))
+            grids.append(lines(f"{name}-notes", "", [f"- {text}" for text in notes]))
+        last = [self.summary(), *(f"- {sample}" for sample in self.samples)]
+        return Content(grids, "no rows", note="\n".join(last))
+
+    def flat(self) -> Flat:
+        """Every row with all that there is of it, as CSV shows it."""
+        return flat_rows([row.as_dict() for row in self.rows])
 
     def as_dict(self) -> dict[str, Any]:
         """All of it, as JSON shows it."""

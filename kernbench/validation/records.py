@@ -44,7 +44,7 @@ def sum_us(case: Case) -> float:
     changes = {"system.sips": 6, "system.inter_sip": torus, "pe.pe_ipcq.slots": int(case["slots"])}
     graph = load_topology(str(case["topology"]), changes)
     params = {"elements": int(case["elements"]), "root": int(case["root"])}
-    return run("ccl-allreduce", graph, params=params, trace=False).kernels_ns / 1000.0
+    return (run("ccl-allreduce", graph, params=params, trace=False).kernels_ns or 0.0) / 1000.0
 
 
 def _measure_scenario(case: Case) -> tuple[float, int]:

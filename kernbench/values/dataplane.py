@@ -17,10 +17,12 @@ import numpy as np
 
 from kernbench.engine.core.instrument import Instrument
 from kernbench.engine.core.rows import StageRows
+from kernbench.engine.program.commands import PeContext
 from kernbench.engine.program.operations import Op, Region, has_values
 from kernbench.errors import KernBenchError, UsageError
 from kernbench.hardware.address import ADDRESS_BITS
 from kernbench.support import dtypes
+from kernbench.values.blocks import BlockRun
 from kernbench.values.dependencies import Dependency, DependencyBuilder
 from kernbench.values.executor import FAILURES, Executor, freeze, named
 from kernbench.values.memory_store import SimulatedMemory
@@ -190,6 +192,13 @@ class DataPlane(Instrument):
         """A kernel of ``launch`` begins on a PE: the clock that its operations are stamped by."""
         self.names.pes[location] = pe
         return self.races.thread(launch, location)
+
+    def block_begins(self, pe: PeContext, at: tuple[int, int, int]) -> BlockRun | None:
+        """A PE takes the block at ``at`` of a grid; None where operations are not recorded."""
+        if not self._recorded:
+            return None
+        self.log.blocks.append(BlockRun(pe, at))
+        return self.log.blocks[-1]
 
     def release(self, handle: int) -> None:
         """Drop a handle's value early: no operation that is still to be reported uses it.

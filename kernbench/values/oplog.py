@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kernbench.engine.program.operations import Op, Operand, Region
+from kernbench.values.blocks import BlockRun
 from kernbench.values.expanded import Columns, expanded
 from kernbench.values.recorder import LAYOUT, OUTPUT, Recorder
 
@@ -23,6 +24,8 @@ class OpLog(Recorder):
 
     def __init__(self) -> None:
         Recorder.__init__(self)
+        self.blocks: list[BlockRun] = []
+        """Blocks of grids, in the order in which PEs took them."""
         self._tensors: list[tuple[str, Sequence[int], str, int, str]] = []
         self._placed: dict[tuple[int, str], int] = {}
         self._state = (-1, -1)

@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 from kernbench_graph.records import RunRecord, TopologyRecord
 
-from tests.conformance.oracle_columns import Oracle, Rows, first
+from tests.conformance.oracle_columns import Oracle, Rows, first, of_model
 
 SHIPPED = yaml.safe_load((Path(__file__).parents[2] / "configs/energy.yaml").read_text())
 WIDTH = {"i8": 1, "i32": 4, "bf16": 12, "f16": 12, "f32": 14}
@@ -168,10 +168,10 @@ def by_launch(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any
     assert not leaked, "static energy by launch is tested in tests/unit/test_energy.py"
     total = sum(dynamic.values()) or 1
     rows = [
-        (n, name, dynamic[n] / 1000, dynamic[n] / total, dynamic[n] / 1000, 0.0)
+        (n, name, *of_model(run, n), dynamic[n] / 1000, dynamic[n] / total, dynamic[n] / 1000, 0.0)
         for n, name in kernels.items()
     ]
-    return first(rows, lambda row: (-row[2], row[0]), params)
+    return first(rows, lambda row: (-row[4], row[0]), params)
 
 
 def by_operation(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -> Rows:

@@ -185,7 +185,7 @@ def expected(store: GraphStore, run: str, names: Iterable[str]) -> None:
     """Have one graph made for all questions that will be asked, rather than a larger one for each."""
     asked = [LIBRARY[name] for name in names]
     for engine in store.engines:
-        if texts := [question.text(engine) for question in asked if question.engine == engine]:
+        if texts := [(one.text(engine), one.defaults()) for one in asked if one.engine == engine]:
             store.expect(run, texts, engine)
 
 

@@ -251,6 +251,17 @@ def runs(draw: st.DrawFn, topology: TopologyRecord) -> RunRecord:
             for n in range(draw(st.integers(0, 3)))
         ]),
     }  # fmt: skip
+    blocks = min(ops, 3) if launches else 0
+    tables["Block"] = table("Block", [
+        {"number": n, "launch": n % launches, "x": n, "y": 0, "z": 1, "pe": components[n % len(components)],
+         "t_start": n / 4, "t_end": n / 2 + 1.0}
+        for n in range(blocks)
+    ])  # fmt: skip
+    sent_for = [(-1, t["number"], t["op"]) for t in transactions if t["op"] >= 0]
+    tables["OfBlock"] = table("OfBlock", [
+        {"op": op, "txn": txn, "block": of % 3}
+        for op, txn, of in [*((n, -1, n) for n in range(ops)), *sent_for] if of % 3 < blocks
+    ])  # fmt: skip
     info = {
         "bench": draw(st.sampled_from(["gemm", "copy", "it's \"x\""])), "topology": topology.id,
         "params": {"m": 4}, "started_at": f"2025-01-0{draw(st.integers(1, 9))}T00:00:00Z", "status": "ok",

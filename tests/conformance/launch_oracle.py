@@ -8,7 +8,7 @@ from typing import Any
 
 from kernbench_graph.records import RunRecord, TopologyRecord
 
-from tests.conformance.oracle_columns import Oracle, Rows, first
+from tests.conformance.oracle_columns import Oracle, Rows, first, of_model
 
 Pe = tuple[int, int, int]
 
@@ -39,8 +39,10 @@ def launch_skew(run: RunRecord, topology: TopologyRecord, params: Mapping[str, A
         ended = [max(op["t_end"] for op in ops) for ops in of.values()]
         submit, start, done = (launch[name] for name in ("t_submit", "t_start", "t_done"))
         ends = (min(ended), _median(ended), max(ended))
-        rows.append((launch["number"], launch["kernel"], len(of), start - submit, max(begun) - min(begun),
-                     *(end - start for end in ends), max(ended) - min(ended), done - max(ended)))  # fmt: skip
+        nodes, _ = of_model(run, launch["number"])
+        rows.append((launch["number"], launch["kernel"], nodes, len(of), start - submit,
+                     max(begun) - min(begun), *(end - start for end in ends),
+                     max(ended) - min(ended), done - max(ended)))  # fmt: skip
     return sorted(rows)
 
 
@@ -66,4 +68,21 @@ def _median(times: list[float]) -> float:
     return sorted(times)[math.ceil(len(times) / 2) - 1]
 
 
-LAUNCHES: dict[str, Oracle] = {"kernel/stragglers": stragglers, "kernel/launch-skew": launch_skew}
+def blocks(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -> Rows:
+    sent = {row["number"]: row for row in run.tables["Transaction"].to_pylist()}
+    of: dict[int, list[dict[str, Any]]] = {}
+    for row in run.tables["OfBlock"].to_pylist() if "OfBlock" in run.tables else ():
+        of.setdefault(row["block"], []).extend([sent[row["txn"]]] if row["txn"] >= 0 else [])
+    rows: list[tuple[Any, ...]] = []
+    for one in run.tables["Block"].to_pylist() if "Block" in run.tables else ():
+        if params["launch"] in ("all", "run", str(one["launch"])):
+            its = of.get(one["number"], [])
+            place = (one["launch"], one["x"], one["y"], one["z"], one["pe"], one["t_start"])
+            sums = sum(t["bytes"] for t in its), math.fsum(t["wait_ns"] for t in its)
+            rows.append((*place, one["t_end"] - one["t_start"], len(its), *sums, one["number"]))
+    return [row[:-1] for row in first(rows, lambda row: (-round(row[6], 6), row[0], row[-1]), params)]
+
+
+LAUNCHES: dict[str, Oracle] = {
+    "kernel/stragglers": stragglers, "kernel/launch-skew": launch_skew, "kernel/blocks": blocks,
+}  # fmt: skip

@@ -39,6 +39,12 @@ def first(rows: Rows, key: Callable[[tuple[Any, ...]], Any], params: Mapping[str
     return sorted(rows, key=key)[: params.get("limit", len(rows))]
 
 
+def of_model(run: RunRecord, launch: int) -> tuple[str, str]:
+    """What the record says that a launch carries out of a model: nodes and line."""
+    one = dict(enumerate(run.info.get("launches") or ())).get(launch, {})
+    return one.get("model_nodes", ""), one.get("model_line", "")
+
+
 @dataclass(frozen=True)
 class Span:
     """The one stretch of time that the parameters ``from_ns`` and ``to_ns`` choose of a whole run."""

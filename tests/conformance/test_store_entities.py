@@ -69,6 +69,9 @@ def kept(store: GraphStore) -> GraphStore:
     tables["Beyond"] = table("Beyond", [{"repeat": 0, "resource": "hbm", "like": "hbm", **use}])
     spent = dict.fromkeys(("exec_ns", "dma_ns", "compute_ns", "wait_ns"), 1.0)
     tables["RanAt"] = table("RanAt", [{"launch": 0, "pe": "r0", **spent}])
+    at = {"launch": 0, "pe": "r0", "x": 0, "y": 0, "z": 0, "t_start": 1.0, "t_end": 2.0}
+    tables["Block"] = table("Block", [{"number": 0, **at}])
+    tables["OfBlock"] = table("OfBlock", [{"op": op, "txn": -op - 1, "block": 0} for op in (0, -1)])
     tables["Dealt"] = table("Dealt", [{"txn": 0, "resource": "hbm.pc0", "bytes": 256}])
     store.keep(RunRecord(run.info, tables), topology)
     add_to(store, "a")
@@ -90,7 +93,7 @@ def test_a_path_between_every_pair_of_labels(kept: GraphStore) -> None:
         for source, type_, target in PAIRS
     ]
     for engine in kept.engines:
-        kept.expect("a", texts, engine)  # one graph for all of them
+        kept.expect("a", [(text, {}) for text in texts], engine)  # one graph for all of them
         for text, (source, type_, target) in zip(texts, PAIRS, strict=True):
             rows = kept.query(text, run="a", engine=engine, proved=True).rows
             assert rows, (engine, type_)

@@ -18,6 +18,7 @@ from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.store import GraphStore
 
 import kernbench as kb
+from kernbench.analysis.path.model_time import by_model
 from kernbench.api.kept_runs import copy_runs
 from kernbench.errors import UsageError
 from kernbench.support.pgraph import QueryError
@@ -35,11 +36,14 @@ from tests.conformance.generated_runs import (
 from tests.conformance.question_oracle import ORACLES
 
 STEPS_OF_CHAIN = "critical-path/steps"
-SUMS = {f"critical-path/by-{column}": column for column in ("cause", "location", "kind", "line")}
+SUMS = {f"critical-path/by-{column}": column for column in ("cause", "location", "kind", "line", "model")}
 """Questions that add up the steps of each value of a column."""
 CHAINS = (STEPS_OF_CHAIN, *SUMS)
 ALL_ROWS = 10**6
-ALL = {name: {"limit": ALL_ROWS} if name.endswith(("steps", "location", "line")) else {} for name in CHAINS}
+ALL = {
+    name: {"limit": ALL_ROWS} if name.endswith(("steps", "location", "line", "model")) else {}
+    for name in CHAINS
+}
 ALL_QUESTIONS = {"few": Plan(3, 3), "many": Plan(20, 2)}
 """So many runs, the shipped benches first, are asked other questions too, the rest their chains only."""
 MANY = Plan(24, 2)
@@ -89,6 +93,7 @@ def bench_of(programs: list[tuple[Genes, bool]]) -> Any:
         a, b, out = torch.from_numpy(data), torch.from_numpy(data), torch.zeros(16, 16, dtype="f16")
         for steps, waits in programs:
             handle = torch.launch("k", kernel_of(steps), a, b, out)
+            handle.model_nodes, handle.model_line = ("gelu", "model.py:7") if waits else ("", "")
             if waits:
                 handle.wait()
 
@@ -191,6 +196,9 @@ def check_chain(case: Simulated, answers: Mapping[str, list[dict[str, Any]]]) ->
     assert sum(length(s) for s in steps) == total
     for name in (name for name in SUMS if name in answers):
         by = SUMS[name]
+        if by == "model":
+            check_model(answers[name], by_model(path, case.run.launches))
+            continue
         groups: dict[str, list[dict[str, Any]]] = {}
         for step in steps:
             groups.setdefault(step[by], []).append(step)
@@ -209,6 +217,13 @@ def check_chain(case: Simulated, answers: Mapping[str, list[dict[str, Any]]]) ->
         assert math.isclose(added, float(total), rel_tol=1e-12)
         order = [-math.floor(row["ns"] * 1e6 + 0.5) for row in answers[name]]
         assert order == sorted(order)
+
+
+def check_model(rows: list[dict[str, Any]], expected: list[dict[str, Any]]) -> None:
+    assert len(rows) == len(expected)
+    for row, own in zip(rows, expected, strict=True):
+        assert row | {"ns": 0, "share": 0} == own | {"ns": 0, "share": 0}
+        assert [row["ns"], row["share"]] == pytest.approx([own["ns"], own["share"]])
 
 
 def length(step: Mapping[str, Any]) -> Fraction:

@@ -93,8 +93,10 @@ def test_a_run_of_which_nothing_is_kept(cli: Cli, workdir: Path) -> None:
     # Without a trace only the use of the whole run is known.
     whole = one_json_value(cli("show", "--launch", "run", "--format", "json").out)
     assert plain["window"]["name"] == whole["window"]["name"] == "the whole run"
-    for key in ("busiest", "most_waited_for"):
-        assert [{**row, "occupancy": None} for row in whole[key]] == plain[key]
+    assert [{**row, "occupancy": None, "wait_ns": None} for row in whole["busiest"]] == plain["busiest"]
+    assert whole["most_waited_for"]
+    assert plain["most_waited_for"] is None
+    assert "not known without a trace" in cli(*RUN, "--no-trace").out
     assert not (workdir / "elsewhere").exists()
 
 

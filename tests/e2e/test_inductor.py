@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import sys
 from collections.abc import Callable
@@ -15,6 +16,8 @@ import numpy as np
 import pytest
 
 import kernbench as kb
+from kernbench.analysis.windows.chosen_window import ChosenWindow
+from kernbench.api.contents import source
 from kernbench.api.running import RunVerificationError
 from kernbench.errors import LaunchError, UsageError
 from kernbench.hardware.topology import compile_topology, parse
@@ -111,6 +114,68 @@ def test_a_file_runs_by_itself_with_random_inputs_and_says_its_nodes(cli: Cli, w
     assert (
         cli("run", "output_code.py", "--topology", "h100", "--verify-data").status == 1
     )  # nothing to compare
+
+
+RULE = """
+name: advice/mine
+title: Which launches are there?
+scope: run
+advice: "{line} is of launch {launch}"
+params:
+  launch: {type: string, default: all, help: A launch.}
+returns:
+  - {name: line, type: string}
+  - {name: launch, type: int}
+  - {name: saves_ns, type: float, unit: ns}
+cypher: |
+  MATCH (:Run {id: $run})-[:LAUNCHED]->(l:Launch)
+  WHERE $launch = 'all' OR toString(l.number) = $launch
+  RETURN l.source AS line, l.number AS launch, l.latency_ns AS saves_ns
+  ORDER BY launch
+"""
+
+
+def test_every_answer_speaks_of_the_models_nodes_and_lines(cli: Cli, workdir: Path) -> None:
+    text = (OUTPUTS / "half.py").read_text(encoding="utf-8")
+    above = "# Topologically Sorted Source Nodes: [linear],"
+    line = next(line for line in text.splitlines() if above in line)
+    text = text.replace(line, f"{line}\n        # File: /home/ann/model.py:7 in forward, code: self.up(x)")
+    Path("output_code.py").write_text(text, encoding="utf-8")
+    assert cli("run", "output_code.py", "--topology", "h100").status == 0
+    rows = {
+        by: json.loads(cli(*asked, "--format", "json").out)[key]
+        for by, asked, key in (("ns", ("why", "--by", "model"), "by_model"),
+                               ("pJ", ("energy", "--by", "model"), "rows"))
+    }  # fmt: skip
+    nodes = {("linear", "model.py:7"), ("gelu", ""), ("gelu, linear_1", ""), ("add", "")}
+    assert {(row["model_nodes"], row["model_line"]) for row in rows["ns"]} == nodes
+    assert {(row["model_nodes"], row["model_line"]) for row in rows["pJ"]} == nodes | {("", "")}
+    run = kb.open_run("last")
+    assert math.fsum(row["ns"] for row in rows["ns"]) == pytest.approx(run.kernels_ns)
+    assert math.fsum(row["energy_pj"] for row in rows["pJ"]) == pytest.approx(kb.energy(run)["energy_pj"])
+    asked = run.query("critical-path/by-model").dicts()
+    assert [{**row, "ns": 0, "share": 0} for row in asked] == [
+        {**row, "ns": 0, "share": 0} for row in rows["ns"]
+    ]
+    said = "addmm (linear at model.py:7)"
+    bars = run.timeline().to_dict()["groups"][0]["rows"][0]["bars"]
+    assert bars[0]["name"] == f"launch 0: {said}"
+    assert said.encode() in Path(*run.to_perfetto("run.pftrace")).read_bytes()
+    assert said in cli("query", "roofline", "by=launch").out
+    shown = source.of_run(run, ChosenWindow()).grids[0].rows
+    told = {row["nr"]: row["model"] for row in shown if row["model"]}
+    called = next(row["nr"] for row in shown if "extern_kernels.addmm" in row["text"])
+    loaded = next(row["nr"] for row in shown if "tl.load" in row["text"])
+    assert (told[called], told[loaded]) == ("linear", "gelu")
+    Path("own/advice").mkdir(parents=True)
+    Path("own/advice/mine.yaml").write_text(RULE, encoding="utf-8")
+    advice = cli("advise", "--queries", "own").out.split("in the model: ")[1:]
+    assert {one.splitlines()[0] for one in advice} == {
+        "add",
+        "gelu",
+        "gelu, linear_1",
+        "linear at model.py:7",
+    }
 
 
 def test_wrong_inputs_are_said(tmp_path: Path) -> None:

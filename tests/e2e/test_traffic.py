@@ -48,6 +48,14 @@ def test_json_has_the_keys_that_others_rely_on(cli: Callable[..., Any], workdir:
     assert (listed["run_id"], listed["latency_ns"], listed["launch_ns"]) == (said["run_id"], None, None)
     asked = json.loads(cli("query", "history/runs", "--format", "json").out)
     assert dict(zip(asked["columns"], asked["rows"][0], strict=True))["latency_ns"] is None
+    run = kb.open_run(said["run_id"])
+    assert (run.latency_ns, run.launch_ns, run.kernels_ns, run.time_ns) == (None, None, None, run.sim_ns)
+    assert f"{run.sim_ns:.1f} ns" in repr(run)
+    use = kb.energy(run)
+    assert (use["latency_ns"], use["edp_pj_ns"]) == (None, None)
+    compared = {one["name"] for one in kb.compare(run.id, run.id)["figures"]}
+    assert "sim_ns" in compared
+    assert not compared & {"latency_ns", "kernels_ns"}
     assert json.loads(cli("show", "last", "--format", "json").out)["bench"] == "traffic"
     busiest = json.loads(cli("query", "busiest-links", "--format", "json").out)
     links = [row["resource"] for row in said["busiest"] if "->" in row["resource"]]
@@ -70,7 +78,8 @@ def test_all_formats_tell_the_same(cli: Callable[..., Any], workdir: Path) -> No
     said = json.loads(cli(*common, "json").out)
     assert said["run_id"] is None
     rows = list(csv.DictReader(io.StringIO(cli(*common, "csv").out)))
-    assert [{k: str(v) for k, v in flow.items()} for flow in said["flows"]] == rows
+    assert {flow["wait_ns"] for flow in said["flows"]} == {None}  # not known without a trace
+    assert [{k: "" if v is None else str(v) for k, v in flow.items()} for flow in said["flows"]] == rows
     table = cli(*common, "table").out
     assert "not kept" in table
     assert f"makespan      {said['makespan_ns']:.3f}".rstrip("0") in table
@@ -151,7 +160,9 @@ def test_in_python() -> None:
     assert run.makespan_ns == run.sim_ns == max(moved["t_done"])
     assert run.query("busiest-links", limit=1).rows
     again = kb.traffic(entries, "minimal", trace=False)
-    assert (again.id, again.flows, again.totals) == ("", run.flows, run.totals)
+    assert (again.id, again.totals) == ("", run.totals)
+    assert all(np.isnan(row.pop("wait_ns")) for row in again.flows)
+    assert again.flows == [{k: v for k, v in flow.items() if k != "wait_ns"} for flow in run.flows]
     kinds = {row["kind"]: row for row in run.link_kinds}
     # Two writes and a read of 4096 bytes, one link out and one back, of 256 GB/s each.
     assert kinds["router_to_hbm"]["bytes"] == 3 * 4096

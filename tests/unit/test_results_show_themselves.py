@@ -14,6 +14,7 @@ import kernbench as kb
 from kernbench.api.diagnosis import doctor
 from kernbench.api.shown import Shows
 from kernbench.cli.main import main
+from kernbench.validation import validate
 
 Capture = pytest.CaptureFixture[str]
 BENCH = "gemm-single-pe"
@@ -34,6 +35,15 @@ FOUND: dict[str, tuple[Callable[[str], Any], str]] = {
     "advise": (lambda store: kb.advise("last", store), "advise last"),
     "energy": (lambda store: kb.energy("last", store), "energy last"),
     "doctor": (doctor, "doctor"),
+    "probe": (
+        lambda _: kb.probe("minimal", case="h2d-1hop", sizes=[256], nbytes=1024),
+        "probe --topology minimal --case h2d-1hop --sizes 256 --bytes 1KiB",
+    ),
+    "traffic": (
+        lambda store: kb.traffic("pattern:all-local", "minimal", store=store),
+        "traffic pattern:all-local --topology minimal",
+    ),
+    "validate": (lambda _: validate("gemm"), "validate gemm"),
 }
 
 
@@ -54,7 +64,7 @@ def test_python_shell_and_notebook_say_the_same(store: str, capsys: Capture, nam
     ask, words = FOUND[name]
     found = ask(store)
     assert isinstance(found, Shows)
-    command = [*words.split(), "--store", store]
+    command = [*words.split(), *(() if name in ("probe", "validate") else ("--store", store))]
     capsys.readouterr()
     main(command)
     printed = capsys.readouterr().out
@@ -62,6 +72,8 @@ def test_python_shell_and_notebook_say_the_same(store: str, capsys: Capture, nam
     assert json.loads(capsys.readouterr().out).keys() == found.as_dict().keys()
     told = figures(str(found))
     assert told
+    if name == "traffic":  # which is another run, with an id of its own
+        told.remove(found.id)
     if name not in ("compare", "advise"):  # which the shell shortens, or draws as paragraphs
         assert told <= figures(printed)
     assert found._repr_html_().startswith("<")

@@ -73,6 +73,24 @@ def test_a_project_sees_its_own_runs(store: str, monkeypatch: pytest.MonkeyPatch
     assert [row["run_id"] for row in kept_runs.listed(store=store)] == [other]
 
 
+def test_functions_take_a_project_and_a_user(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, other, last = (run.id for run in kb.runs(store))
+    assert [run.id for run in kb.runs(store, project="a")] == [first, last]
+    assert open_run("last", store, project="b").id == other
+    mine = kb.run("gemm-single-pe", topology="minimal", store=store, project="c", user="cleo")
+    assert (mine.info["project"], mine.info["user"]) == ("c", "cleo")
+    given = {"params": {"m": [16]}, "topology": "minimal", "store": store}
+    assert kb.sweep("gemm-single-pe", **given, project="c").points[0].error == ""
+    assert [run.properties["project"] for run in kb.runs(store)[3:]] == ["c", "c"]
+    monkeypatch.setenv(team.PROJECT, "b")
+    assert [run.id for run in kb.runs(store)] == [other]
+    assert len(kb.runs(store, project="")) == 5
+    none = kb.run("gemm-single-pe", topology="minimal", store=store, project="")
+    assert none.info["project"] == ""
+    assert [row["run_id"] for row in kept_runs.listed(store=store, project="a")] == [first, last]
+    assert kept_runs.prune(keep=1, store=store, project="a") == [first]
+
+
 def test_old_runs_go(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
     first, other, last = (row["run_id"] for row in kept_runs.listed(store=store))
     assert cli("runs", "prune", "--older-than", "30d", "--store", store) == ""

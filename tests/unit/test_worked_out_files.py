@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
+from kernbench_graph import worked_out
 from kernbench_graph.archive.canonical import arrow_schema
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.worked_out import FACTS, Beside
@@ -12,7 +14,8 @@ from kernbench_graph.worked_out import FACTS, Beside
 VALUES = {"string": "abc", "int64": 12345678, "int32": 7, "double": 1234.5678, "bool": True}
 
 
-def test_a_flipped_bit_is_noticed_or_does_no_harm(tmp_path: Path) -> None:
+def test_a_flipped_bit_is_noticed_or_does_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worked_out, "_PIECE", 16)
     name = FACTS[0]
     columns = SCHEMA.table(name).columns
     rows = [
@@ -32,7 +35,8 @@ def test_a_flipped_bit_is_noticed_or_does_no_harm(tmp_path: Path) -> None:
         flipped = bytearray(data)
         flipped[place] ^= 1 << place % 8
         file.write_bytes(flipped)
-        found = beside.read(name)
+        found, part = beside.read(name), beside.read(name, ["abc"])
         noticed += found is None
         assert found is None or found.equals(table)
+        assert part is None or part.equals(table)
     assert noticed > len(data) // 6

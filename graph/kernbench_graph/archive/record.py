@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -302,6 +302,15 @@ def row_count(tables: Mapping[str, pa.Table], name: str) -> int:
     if (counted := getattr(tables, "row_count", None)) is not None:
         return int(counted(name))
     return tables[name].num_rows if name in tables else 0
+
+
+def rows_of_windows(tables: Mapping[str, pa.Table], name: str, windows: Collection[str]) -> pa.Table:
+    """The rows of a table about these windows; those of others are not read where the table has a file."""
+    import pyarrow.compute as pc
+
+    choose = getattr(tables, "rows_of_windows", None)
+    found = tables[name] if choose is None else choose(name, windows)
+    return found.filter(pc.is_in(found["window"], value_set=pa.array(sorted(windows), pa.string())))
 
 
 def _write_tables(folder: Path, tables: Mapping[str, pa.Table]) -> dict[str, Any]:

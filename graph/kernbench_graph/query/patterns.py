@@ -49,6 +49,8 @@ class PatternNode:
     """One or all of which it has; empty where it may have any."""
     properties: dict[str, str] = field(default_factory=dict)
     """By name, the parameter that each of them must equal, where it is one."""
+    texts: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
+    """By name, the text without escapes that each of them must equal, where it is one."""
     at: Place = field(default=NOWHERE, compare=False, repr=False)
 
 
@@ -179,14 +181,17 @@ def _node(found: Sequence[Token], start: int) -> tuple[PatternNode, int]:
     labels, at, unusual = _names(found, at)
     place = Place(start, closing(found, start), names_at, at, 0, unusual)
     properties: dict[str, str] = {}
+    texts: dict[str, str] = {}
     if text_at(found, at) == "{":
         end = closing(found, at)
         for before in _outer_commas(found, at, end):
             key, colon, value, after = (found[n] for n in range(before + 1, before + 5))
             if colon[1] == ":" and value[0] == "param" and after[1] in (",", "}"):
                 properties[key[1].strip("`")] = value[1][1:].strip("`")
+            elif colon[1] == ":" and value[0] == "string" and "\\" not in value[1] and after[1] in (",", "}"):
+                texts[key[1].strip("`")] = value[1][1:-1]
         at, place = end + 1, _with_properties(found, place, at)
-    return PatternNode(variable, labels, properties, _with_where(found, place, at)), place.end + 1
+    return PatternNode(variable, labels, properties, texts, _with_where(found, place, at)), place.end + 1
 
 
 def _step(found: Sequence[Token], at: int) -> tuple[PatternStep, int] | None:

@@ -213,6 +213,10 @@ class Question(_Model):
             return self.window
         return self.dialects.get(engine, self.cypher)
 
+    def defaults(self) -> dict[str, Any]:
+        """The values of the parameters that have one by default."""
+        return {name: one.default for name, one in self.params.items() if one.default is not None}
+
     def bind(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """All parameters with their values: given ones converted from text where they are text, or defaults.
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from kernbench.analysis.path.critical_path import (
     path_of_setup,
     trace_index,
 )
+from kernbench.analysis.path.model_time import LaunchAt
 from kernbench.analysis.windows.chosen_window import ALL, RUN, SETUP
 from kernbench.analysis.windows.time_window import PARTIAL, Window
 from kernbench.analysis.windows.window_facts import windows_of
@@ -47,7 +47,7 @@ def path_tables(run: RunRecord) -> dict[str, pa.Table]:
         paths[SETUP] = path_of_setup(simulated, windows[SETUP], index.repeats)
     kinds = dict(zip(*(tables["Use"][name].to_pylist() for name in ("resource", "kind")), strict=True))
     calls = {launch.get("call") for launch in info.get("launches") or []}
-    under_way = _LaunchAt(tables["Launch"].to_pylist())
+    under_way = LaunchAt(tables["Launch"].to_pylist())
     steps = [(name, at, step) for name, path in paths.items() for at, step in enumerate(path.steps)]
     return {
         "Path": pa.table({"name": list(paths), "ns": [path.ns for path in paths.values()]}),
@@ -84,17 +84,3 @@ def _explaining(window: Window, paths: Collection[str]) -> str:
     if window.name == SETUP and SETUP in paths:
         return SETUP
     return RUN if not window.launches else ALL if window.launch is None else str(window.launch)
-
-
-class _LaunchAt:
-    """The launch that began last, of those under way at a time; -1 when there is none."""
-
-    def __init__(self, launches: Sequence[Mapping[str, Any]]) -> None:
-        self._launches = sorted(launches, key=lambda launch: (launch["t_start"], launch["number"]))
-        self._starts = [launch["t_start"] for launch in self._launches]
-
-    def __call__(self, time: float) -> int:
-        for at in range(bisect_right(self._starts, time) - 1, -1, -1):
-            if time < self._launches[at]["t_done"]:
-                return int(self._launches[at]["number"])
-        return -1

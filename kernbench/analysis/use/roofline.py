@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from kernbench.analysis.path.model_time import carried_out, launch_name
 from kernbench.analysis.trace_tables import Texts
 from kernbench.hardware.kinds import COMPONENT_KINDS, LINK_KINDS
 from kernbench.hardware.topology.fields import numbers
@@ -77,6 +78,9 @@ def work_tables(run: RunRecord, topology: TopologyRecord) -> dict[str, pa.Table]
     """The table ``Work`` of a run: its operations, the PEs of each launch, and its launches."""
     follows = {one["launch"]: one["follows"] for one in run.info.get("launches") or () if "follows" in one}
     launches = {row["number"]: row for row in run.tables["Launch"].to_pylist()}
+    for number, one in enumerate(run.info.get("launches") or ()):
+        if number in launches and carried_out(one):
+            launches[number]["kernel"] = launch_name(one)
     peaks = _peaks(topology.tables)
     crossed = _bytes_by_link(run.tables, peaks)
     rows = [

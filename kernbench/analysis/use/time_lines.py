@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from kernbench.analysis.path.model_time import launch_name
 from kernbench.analysis.trace_tables import Ints, RowsOf, Texts
 from kernbench.analysis.use.pe_times import pe_times
 from kernbench.analysis.windows.time_window import Floats, Window
@@ -93,7 +94,7 @@ def _of_transactions(tables: Mapping[str, pa.Table], of: str, begin: str, end: s
 def launches(launched: Sequence[Mapping[str, Any]], window: Window) -> Lines:
     """Launches by number, all at one place."""
     begin, end = (np.array([float(one[key]) for one in launched]) for key in ("t_start", "t_done"))
-    names = [f"launch {one['launch']}: {one['kernel']}" for one in launched]
+    names = [f"launch {one['launch']}: {launch_name(one)}" for one in launched]
     return one_place("launches", names, np.arange(len(launched)), begin, end, window)
 
 
@@ -125,7 +126,7 @@ def kernels(launches: Sequence[Mapping[str, Any]], tables: Mapping[str, pa.Table
     code = {place: number for number, place in enumerate(distinct)}
     lines = Lines(
         "Launch", np.array(rows, np.int64), distinct, np.array([code[p] for p in places], np.int64),
-        [f"{launch['kernel']}" for launch in launches], np.array(name, np.int64), np.array(begin, float),
+        [launch_name(launch) for launch in launches], np.array(name, np.int64), np.array(begin, float),
         np.array(end, float),
     )  # fmt: skip
     return within(lines, window)

@@ -16,9 +16,10 @@ COLUMNS = (
     Column("saves_ns", "ns"),
     Column("share", SHARE),
     Column("rule"),
+    Column("model", quiet=("",)),
     Column("advice", prose=True),
 )
-"""``share`` is of the window's time, and ``rule`` a question with the evidence."""
+"""``share`` is of the window's time, ``rule`` a question with the evidence; ``model``: nodes it is about."""
 EMPTY = "no rule has anything to say"
 NOTE = (
     "Savings are estimates from the critical path, and those of two pieces of advice may overlap: "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from kernbench.analysis.path.model_time import by_model
 from kernbench.analysis.path.path_steps import CriticalPath
 from kernbench.analysis.windows.chosen_window import ChosenWindow
 from kernbench.api.result import Run
@@ -24,7 +25,18 @@ def time_of_run(run: Run, window: ChosenWindow) -> Content:
     path, name = run.critical_path(window), run.window(window).name
     heading = f"Critical path of {name} by cause, {number(path.ns)} ns"
     causes = replace(sums(path, "cause"), heading=heading, in_summary=None)
-    return Content([causes, sums(path, "line"), sums(path, "location")], EMPTY)
+    model = [model_sums(run, path)] if run.of_model else []
+    return Content([causes, *model, sums(path, "line"), sums(path, "location")], EMPTY)
+
+
+def model_sums(run: Run, path: CriticalPath) -> Grid:
+    """The path's time by what launches carry out of a compiled model, the longest first."""
+    rows = by_model(path, run.launches)
+    line = "model_line " if any(row["model_line"] for row in rows) else ""
+    columns = columns_of(f"model_nodes {line}kernel launches ns share cause location")
+    heading = "Critical path by node of the model"
+    return Grid("model", heading, columns, rows, EMPTY, label="model_nodes",
+                total=path.ns, first=_PLACES)  # fmt: skip
 
 
 def sums(path: CriticalPath, by: str) -> Grid:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kernbench.analysis.path.model_time import NONE_OF_MODEL, OF_MODEL
 from kernbench.analysis.windows.chosen_window import ChosenWindow
 from kernbench.api.energy_use import HEADINGS, energy_levels
 from kernbench.api.result import Run
@@ -33,15 +34,21 @@ def content(levels: Sequence[Mapping[str, Any]]) -> Content:
     """Answers of :func:`kernbench.energy`, each a table."""
     grids = [
         Grid(found["by"], HEADINGS[found["by"]], _columns(found), found["rows"] if found["energy_pj"] else (),
-             bars="energy_pj", total=found["energy_pj"])
+             bars="" if _of_model(found) else "energy_pj", total=found["energy_pj"])
         for found in levels
     ]  # fmt: skip
     return Content(grids, EMPTY, said=_said(levels[0]), note=NOTE, choice="by")
 
 
+def _of_model(found: Mapping[str, Any]) -> bool:
+    """Whether rows say what they carry out of a model: kernels of one name, which bars cannot tell apart."""
+    return any(row.get(name) for row in found["rows"] for name in OF_MODEL)
+
+
 def _columns(found: Mapping[str, Any]) -> list[Column]:
     """Dynamic and static energy stand apart where there are both."""
-    names = [name for name in ("launch", "name", "parts") if any(name in row for row in found["rows"])]
+    known = ("launch", *OF_MODEL, "name", "parts")
+    names = [name for name in known if any(row.get(name, "") != "" for row in found["rows"])]
     names += ["kind"] if found["by"] == "part" else []
     pj = ["energy_pj", *(["dynamic_pj", "static_pj"] if found["static_pj"] else [])]
     columns = [*map(Column, names), *(Column(name, "pJ") for name in pj)]
@@ -56,7 +63,8 @@ def _said(found: Mapping[str, Any]) -> list[str]:
     if not found["energy_pj"]:
         return [EMPTY]
     of = joules(found["energy_pj"])
-    if found["latency_ns"]:  # traffic has no launches
+    if found["latency_ns"] is not None:  # traffic has no launches
         kernels = number(found["latency_ns"] - found["launch_ns"])
         of += f"; its kernels took {joules(found['launches_pj'])} in {kernels} ns"
-    return [of, *([] if found["static_pj"] else [_NO_STATIC])]
+    told = [of, *([] if found["static_pj"] else [_NO_STATIC])]
+    return [*told, NONE_OF_MODEL] if found["by"] == "model" and not _of_model(found) else told

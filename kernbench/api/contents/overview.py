@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from kernbench.analysis.windows.chosen_window import ChosenWindow
 from kernbench.api.contents import SCREENS, parts
 from kernbench.api.result import Run
+from kernbench.api.summary import most_waited_for
 from kernbench.draw.cells import number
 from kernbench.draw.content import Content, Grid
 
@@ -51,15 +52,16 @@ def facts(run: Run, window: ChosenWindow) -> Iterator[tuple[str, str]]:
         yield "estimated", line
     count = sum(one.get("times", 1) for one in run.launches)
     launched = "1 launch" if count == 1 else f"{count} launches"
+    latency = run.latency_ns
     parts = f"launch {number(run.launch_ns)}, kernels {number(run.kernels_ns)}"
-    yield "latency", f"{number(run.latency_ns)} ns in {launched} ({parts})" if run.launches else "no launches"
+    yield "latency", "no launches" if latency is None else f"{number(latency)} ns in {launched} ({parts})"
     first = {str(one["kernel"]): one["first_of"] for one in run.launches if one.get("first_of")}
     for kernel, count in first.items():
         yield (
             "autotune",
             f"{kernel} runs the first of {count} configurations; 'kernbench tune' finds the best",
         )
-    setup = run.sim_ns - run.latency_ns if run.launches else 0.0
+    setup = run.sim_ns - run.time_ns
     outside = f", including {number(setup)} ns outside launches" if setup else ""
     yield "simulated", f"{number(run.sim_ns)} ns{outside}"
     one_by_one = f", {info['ops_verified']} operations one by one" if info.get("ops_verified") else ""
@@ -69,6 +71,8 @@ def facts(run: Run, window: ChosenWindow) -> Iterator[tuple[str, str]]:
     )
     if info["status"] != "ok":
         yield "status", {"partial": "partial: it was stopped"}.get(info["status"], str(info["status"]))
+    if not run.traced and most_waited_for(run.used, 0) is None:
+        yield "waits", "not known without a trace"
     rate = info["events"] / info["wall_s"] if info["wall_s"] > 0 else 0.0
     yield "took", f"{number(info['wall_s'])} s, {info['events']} events, {rate:.0f} events/s"
     yield "started", str(info["started_at"])[:19].replace("T", " ") + " UTC"

@@ -14,7 +14,7 @@ COLUMNS = columns_of("resource kind utilisation occupancy wait_ns busy_ns bytes 
 NOTE = (
     "Links, engines, memories and routers together. Utilisation is the share of what a part could have done, "
     "occupancy the share of the time for which something was there, and wait_ns what transactions and "
-    "operations waited for the part."
+    "operations waited for the part; without a trace both are not known."
 )
 _FIRST = 20
 
@@ -27,7 +27,8 @@ def of_run(run: Run, window: ChosenWindow) -> Content:
 def longest(run: Run, window: ChosenWindow) -> Grid:
     """The same parts, those first that were waited for longest."""
     rows = most_waited_for(run.known_use(window), ALL)
-    return Grid("waited", "Waited for longest", COLUMNS, rows, "nothing was waited for",
+    none = "waits are not known without a trace" if rows is None else "nothing was waited for"
+    return Grid("waited", "Waited for longest", COLUMNS, rows or [], none,
                 parts=("resource",), first=_FIRST)  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kernbench.analysis.path.model_time import launch_name
 from kernbench.analysis.windows.time_window import WHOLE
 from kernbench.api.result import Run
 
@@ -11,6 +12,6 @@ def windows(run: Run) -> list[list[str]]:
     if not run.launches:
         last = [["run", WHOLE]]
         return last if run.window("all") == run.window("run") else [["all", run.window("all").name], *last]
-    each = [[str(n), f"launch {n}: {one['kernel']}"] for n, one in enumerate(run.launches)]
+    each = [[str(n), f"launch {n}: {launch_name(one)}"] for n, one in enumerate(run.launches)]
     first = [["all", "all launches"]] if len(each) > 1 else []
     return [*first, *each, ["setup", "setup, outside of launches"], ["run", WHOLE]]

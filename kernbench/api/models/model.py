@@ -12,10 +12,11 @@ from kernbench.analysis.routes.routing import kept_topology
 from kernbench.analysis.use.roofline import BETWEEN, WITHIN_PE
 from kernbench.api.models import step_time
 from kernbench.api.models.step_time import Phase, StepResult
-from kernbench.api.shown import Shows
+from kernbench.api.shown import Shows, flat_rows
 from kernbench.api.stores import Store, borrowed
 from kernbench.api.topologies import Topology, kept_machine
 from kernbench.api.what_if_runs import spec_with
+from kernbench.draw.content import Flat
 from kernbench.draw.progress import PieceProgress, Standing, duration
 from kernbench.engine.run_options import Work, WorkProgress
 from kernbench.errors import KernBenchError, LimitError, UsageError
@@ -37,7 +38,7 @@ TWICE = {
 class ModelAnswer(Shows):
     """What :func:`model` found."""
 
-    shown_as: ClassVar[str] = "model"
+    shown_by: ClassVar[str] = "model:content"
     model: str
     machines: Sequence[str]
     steps: list[dict[str, Any]] = field(default_factory=list)
@@ -52,14 +53,16 @@ class ModelAnswer(Shows):
         """All of it, as JSON shows it."""
         return asdict(self)
 
-    def flat(self) -> list[dict[str, Any]]:
+    def flat(self) -> Flat:
         """A row a step without its shares by part and cause, memory by what it is for: as CSV shows it."""
         left_out = ("parts", "causes", "memory", "notes")
-        return [
-            {key: value for key, value in row.items() if key not in left_out}
-            | {f"{name}_bytes": nbytes for name, nbytes in row["memory"].items()}
-            for row in self.steps
-        ]
+        return flat_rows(
+            [
+                {key: value for key, value in row.items() if key not in left_out}
+                | {f"{name}_bytes": nbytes for name, nbytes in row["memory"].items()}
+                for row in self.steps
+            ]
+        )
 
 
 def model(

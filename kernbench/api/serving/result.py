@@ -9,7 +9,8 @@ from math import inf, isnan
 from pathlib import Path
 from typing import Any, ClassVar
 
-from kernbench.api.shown import Shows
+from kernbench.api.shown import Shows, flat_rows
+from kernbench.draw.content import Flat
 from kernbench.support.written_files import write_csv
 from kernbench.workloads.serving.limits import Limits
 from kernbench.workloads.serving.measures import (
@@ -90,7 +91,7 @@ class Serving(Shows):
     was given, or no rate keeps it. ``bars``: how far off interpolation between simulated steps is, by phase.
     """
 
-    shown_as: ClassVar[str] = "serving"
+    shown_by: ClassVar[str] = "serving:content"
     model: str
     machine: str
     packages: int
@@ -116,6 +117,10 @@ class Serving(Shows):
     def curve(self) -> list[Row]:
         """A row a rate."""
         return [point.curve_row() for point in self.points]
+
+    def flat(self) -> Flat:
+        """The curve, as CSV shows it."""
+        return flat_rows(self.curve())
 
     def as_dict(self) -> dict[str, Any]:
         """All but single requests, as JSON shows it."""

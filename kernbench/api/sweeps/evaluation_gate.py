@@ -20,7 +20,11 @@ def baselines(tag: str, store: GraphStore, names: Sequence[str]) -> dict[str, Ru
 
     A run must have one of the tags ``names`` as well: those of the evaluation.
     """
-    found = {key_of(run): run for run in all_runs(store) if tag in run.tags and set(names) & set(run.tags)}
+    found = {
+        key_of(run): run
+        for run in all_runs(store, project="")
+        if tag in run.tags and set(names) & set(run.tags)
+    }
     if not found:
         raise UsageError(
             f"no run of this evaluation has the tag '{tag}'; make a baseline first, with --tag {tag} "
@@ -59,7 +63,7 @@ def compare_runs(runs: Iterable[Run], before: dict[str, Run], threshold: float) 
 def _row(old: Run | None, new: Run | None, threshold: float) -> dict[str, Any]:
     shown = new or old
     assert shown is not None
-    before, after = (None if run is None else time_of(run) for run in (old, new))
+    before, after = (None if run is None else run.time_ns for run in (old, new))
     change, moved = None, "gone" if new is None else "new"
     if before is not None and after is not None:
         change = (after - before) / before if before > 0 else 0.0
@@ -76,8 +80,3 @@ def _row(old: Run | None, new: Run | None, threshold: float) -> dict[str, Any]:
         "before": old.id if old else "",
         "after": new.id if new else "",
     }
-
-
-def time_of(run: Run) -> float:
-    """The time of a run's launches; of one without, such as of traffic, the whole."""
-    return run.latency_ns or run.sim_ns

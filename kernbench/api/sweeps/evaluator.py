@@ -137,7 +137,11 @@ class Evaluator:
         """Run flows that start together; errors call them ``name``."""
         graph, classes = described_machine(self.topology, self.topo)
         if self._traffic is None:
-            known = (run for run in all_runs(self.store) if run.bench == BENCH and run.info["status"] == "ok")
+            known = (
+                run
+                for run in all_runs(self.store, project="")
+                if run.bench == BENCH and run.info["status"] == "ok"
+            )
             self._traffic = {run.info["config_hash"]: run for run in known}
         kept = None if self.fresh else self._traffic.get(traffic_hash_of(flows, graph, classes))
         run, error = None, ""
@@ -202,7 +206,7 @@ class Evaluator:
                 "params": dict(params),
                 "topology": topology,
                 "run_id": run.id if run else "",
-                "latency_ns": (run.latency_ns or run.sim_ns) if run else None,
+                "latency_ns": run.time_ns if run else None,
                 "kept_before": kept,
                 "error": error,
             }

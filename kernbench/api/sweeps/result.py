@@ -76,7 +76,7 @@ class SweepPoint:
 class Sweep(Shows):
     """The points of a sweep, in the order of the grid whatever order they were run in."""
 
-    shown_as = "sweep"
+    shown_by = "points:of_sweep"
 
     bench: str
     points: tuple[SweepPoint, ...]

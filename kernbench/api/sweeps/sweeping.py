@@ -60,6 +60,8 @@ def sweep(
     device: str | None = None,
     store: Store = None,
     tags: Sequence[str] | None = None,
+    project: str | None = None,
+    user: str | None = None,
     jobs: int = 1,
     executor: str | None = None,
     scheduler: str | None = None,
@@ -136,6 +138,8 @@ def sweep(
         verify=verify,
         device=device,
         tags=tags,
+        project=project,
+        user=user,
         max_ns=max_ns,
         max_events=max_events,
         timeout=timeout,
@@ -401,7 +405,7 @@ def _by_hash(store: GraphStore, bench: str, options: RunOptions) -> dict[str, Ru
     A run whose operations were compared one by one does not say whether its results were compared as well.
     """
     found: dict[str, Run] = {}
-    for run in all_runs(store):
+    for run in all_runs(store, project=""):
         asked = (run.verified is not None or run.nothing_checked) and "ops_verified" not in run.info
         checked = asked if options.verify else run.info["status"] == "ok"
         estimated = options.exact and "repeats" in run.info

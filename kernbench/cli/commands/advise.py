@@ -49,7 +49,7 @@ def command(
             say(found["advice"].said)
         for one in found["advice"]:
             say(f"\nsaves about {number(one['saves_ns'])} ns ({share_of(one)})  [{one['rule']}]")
-            say(one["advice"])
+            say(one["advice"] + (f"\nin the model: {one['model']}" if one["model"] else ""))
     else:
         columns = [column.name for column in COLUMNS]
         emit(fmt, found, columns, [tuple(one[name] for name in columns) for one in found["advice"]])

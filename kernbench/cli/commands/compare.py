@@ -9,9 +9,8 @@ import click
 from kernbench.analysis.windows.chosen_window import ChosenWindow
 from kernbench.cli import completion, options
 from kernbench.cli.group import Command
-from kernbench.cli.output import format_option, number, print_content, print_csv, print_json, say
-
-_FIGURES = ("name", "before", "after", "change_ns", "change", "slower")
+from kernbench.cli.output import emit_content, format_option, number, say
+from kernbench.draw.content import Content
 
 
 @click.command(
@@ -69,16 +68,14 @@ def command(
             before, after, kept_in, threshold, top if fmt == "json" else ALL,
             launch=window, any_bench=any_bench,
         )  # fmt: skip
-    if fmt == "json":
-        print_json(found)
-    elif fmt == "csv":
-        print_csv(_FIGURES, [[row[column] for column in _FIGURES] for row in found["figures"]])
-    else:
-        from kernbench.api.contents import comparison
 
-        shown = comparison.content(found)
-        *grids, resources = shown.grids
-        print_content(replace(shown, grids=[*grids, replace(resources, first=top, in_summary=None)]))
+    def shown() -> Content:
+        content = found.content()
+        *grids, resources = content.grids
+        return replace(content, grids=[*grids, replace(resources, first=top)])
+
+    emit_content(fmt, found.as_dict, shown, found.flat)
+    if fmt == "table":
         said = "slower" if found["slower"] else "not slower"
         say(f"\n{said}, with a threshold of {number(100 * threshold)}%")
     if found["slower"]:

@@ -23,7 +23,7 @@ from kernbench.cli.output import emit_grid, format_option, say
 @options.run
 @click.option(
     "--by", type=click.Choice(ENERGY_BY), default="kind", show_default=True,
-    help="A row for each part, kind of part, source line or launch.",
+    help="A row for each part, kind of part, source line, launch or node of a compiled model.",
 )  # fmt: skip
 @click.option(
     "--set", "figures", multiple=True, metavar="KIND.KEY=VALUE",

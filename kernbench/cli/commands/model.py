@@ -10,7 +10,7 @@ import click
 import kernbench as kb
 from kernbench.cli import completion, options
 from kernbench.cli.group import Command
-from kernbench.cli.output import format_option, print_content, print_csv, print_json, say
+from kernbench.cli.output import emit_result, format_option, say
 from kernbench.cli.progress import running
 
 
@@ -108,12 +108,6 @@ def command(
         )
     if out is not None:
         write_page(found, Path(out))
-    if fmt == "json":
-        print_json(found.as_dict())
-    elif fmt == "csv":
-        rows = found.flat()
-        print_csv(list(rows[0]), [list(row.values()) for row in rows])
-    else:
-        print_content(found.content(), whole=True)
-        if out is not None:
-            say(out)
+    emit_result(fmt, found)
+    if out is not None and fmt == "table":
+        say(out)

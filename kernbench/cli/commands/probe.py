@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any
-
 import click
 
 import kernbench as kb
 from kernbench.cli import options
 from kernbench.cli.group import Command
-from kernbench.cli.output import format_option, number, print_csv, print_json, print_table, say
+from kernbench.cli.output import emit_result, format_option
 from kernbench.cli.progress import running
-from kernbench.draw.content import SHARE, Column
 from kernbench.support.sizes import read_size
-
-if TYPE_CHECKING:
-    from kernbench.workloads.probes.report import ProbeReport
 
 
 def _bytes(text: str) -> int:
@@ -85,50 +78,12 @@ def command(
             components=components,
             progress=progress,
             check=check or None,
+            hops=hops,
         )
-    if fmt == "json":
-        print_json(report.as_dict())
-    elif fmt == "csv":
-        print_csv(*report.flat())
-    else:
-        _print_for_people(report, hops or case != "all")
+    emit_result(fmt, report)
     if strict and not report.ok:
         first = report.violations[0]
         raise click.ClickException(
             f"{len(report.violations)} of {len(report.findings)} invariants violated on "
             f"'{report.topology}'; {first.name}: {first.detail}"
         )
-
-
-def _print_shares(columns: Sequence[str], rows: Sequence[Sequence[Any]], shares: Collection[str]) -> None:
-    print_table([Column(name, SHARE) if name in shares else name for name in columns], rows)
-
-
-def _print_for_people(report: ProbeReport, with_hops: bool) -> None:
-    from kernbench.workloads.probes.cases import CATEGORIES
-    from kernbench.workloads.probes.report import size_text
-
-    size = size_text(report.nbytes)
-    say(f"{report.topology}: {len(report.rows)} transfers of {size} and the sweep, each on an idle machine")
-    for category in report.categories:
-        say(f"\n{CATEGORIES[category]}, {size}: ns, formula by cause, GB/s")
-        _print_shares(*report.summary(category), {"used"})
-    for category in report.categories:
-        say(f"\n{CATEGORIES[category]}: share of the bottleneck's bandwidth by size")
-        _print_shares(*report.sweep(category), set(map(size_text, report.sizes)))
-    say("\nways, <BN: the bottleneck>")
-    for line in report.ways():
-        say(line)
-    if with_hops:
-        for title, (columns, cells) in report.hop_tables():
-            say(f"\n{title}")
-            print_table(columns, cells)
-    if report.left_out:
-        say("\nleft out")
-        for out in report.left_out:
-            say(f"{out.name}: {out.reason}")
-    say(f"\ninvariants; simulation and formula differ by {number(report.largest_difference_ns)} ns at most")
-    for finding in report.findings:
-        say(finding.line)
-    for note in report.notes:
-        say(f"[i] {note}")

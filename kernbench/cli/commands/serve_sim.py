@@ -11,7 +11,7 @@ import click
 import kernbench as kb
 from kernbench.cli import options
 from kernbench.cli.group import Command
-from kernbench.cli.output import format_option, print_content, print_csv, print_json, say_last
+from kernbench.cli.output import emit_result, format_option, print_content, say_last
 from kernbench.cli.progress import running
 
 _TIME = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(ns|us|ms|s)\s*")
@@ -112,11 +112,8 @@ def command(
         from kernbench.export.html.files import write_still
 
         write_still(Path(page), shown)
-    if fmt == "json":
-        print_json(found.as_dict())
-    elif fmt == "csv":
-        rows = found.curve()
-        print_csv(list(rows[0]), [[row.get(name) for name in rows[0]] for row in rows])
-    else:
+    if fmt == "table":
         print_content(shown)
         say_last(shown)
+    else:
+        emit_result(fmt, found)

@@ -8,7 +8,7 @@ import kernbench as kb
 from kernbench.analysis.windows.chosen_window import ChosenWindow
 from kernbench.cli import options
 from kernbench.cli.group import Command
-from kernbench.cli.output import format_option, print_content, print_csv, print_json
+from kernbench.cli.output import emit_content, format_option
 from kernbench.cli.run_report import print_run
 
 
@@ -40,9 +40,5 @@ def command(
             print_run(fmt, kept, details, window)
             return
         content = kept.screen(tab, window)
-    if fmt == "json":
-        print_json({"run_id": kept.id, "tab": tab, **{grid.key: list(grid.rows) for grid in content.grids}})
-    elif fmt == "csv":
-        print_csv(content.grids[0].names, content.grids[0].values())
-    else:
-        print_content(content, whole=True)
+    tables = {grid.key: list(grid.rows) for grid in content.grids}
+    emit_content(fmt, lambda: {"run_id": kept.id, "tab": tab, **tables}, lambda: content, content.flat)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import click
@@ -10,21 +9,8 @@ import click
 import kernbench as kb
 from kernbench.cli import completion, options
 from kernbench.cli.group import Command
-from kernbench.cli.output import (
-    emit,
-    format_option,
-    number,
-    print_csv,
-    print_grid,
-    print_json,
-    say,
-)
+from kernbench.cli.output import emit, emit_content, format_option
 from kernbench.cli.progress import running
-from kernbench.draw.content import Grid, columns_of
-
-_FLOW = ("name", "src", "dst", "op", "bytes", "offset", "count", "start_ns", "end_ns", "bandwidth_gbs",
-         "wait_ns", "peak_path_gbs", "peak_fair_gbs")  # fmt: skip
-_KIND = ("kind", "links", "used", "mean_utilisation", "max_utilisation", "bytes", "wait_ns")
 
 
 @click.command(
@@ -87,12 +73,9 @@ def command(
             check=check or None,
             **same,
         )
-    if fmt == "json":
-        print_json(run.summary(top))
-    elif fmt == "csv":
-        print_csv(_FLOW, [[flow[column] for column in _FLOW] for flow in run.flows])
-    else:
-        _print_for_people(run, top)
+    from kernbench.api.contents.traffic import content
+
+    emit_content(fmt, lambda: run.summary(top), lambda: content(run, top), run.flat)
 
 
 def _list(fmt: str) -> None:
@@ -102,35 +85,3 @@ def _list(fmt: str) -> None:
         for p in patterns
     ]
     emit(fmt, {"patterns": patterns}, ("name", "formula", "params"), rows)
-
-
-def _print_for_people(run: kb.TrafficRun, top: int) -> None:
-    totals = run.totals
-    for name, value in (
-        ("run", run.id or "not kept"),
-        ("topology", run.topology),
-        ("flows", len(run.flows)),
-        ("makespan", f"{number(totals['makespan_ns'])} ns"),
-        ("bytes", totals["total_bytes"]),
-        ("bandwidth", f"{number(totals['bandwidth_gbs'])} GB/s"),
-        ("path peak", _peak(totals, "peak_path_gbs")),
-        ("fair peak", _peak(totals, "peak_fair_gbs")),
-    ):
-        say(f"{name:<13} {value}")
-    from kernbench.api.contents import parts
-
-    kinds = [row for row in run.link_kinds if row["used"]]
-    few = len(run.flows) <= top
-    heading = "Flows" if few else "Flows that end last; '--format csv' has all in their order"
-    flows = run.flows if few else sorted(run.flows, key=lambda flow: -flow["end_ns"])
-    for grid in (
-        replace(parts.grid(run.summary(top)["busiest_links"], "links"), first=top),
-        Grid("kinds", "Links by kind", columns_of(" ".join(_KIND)), kinds, "no link was used"),
-        replace(parts.grid(run.summary(top)["busiest_engines"], "engines, memories and routers"), first=top),
-        Grid("flows", heading, columns_of(" ".join(_FLOW)), flows, "no flows", first=top),
-    ):
-        print_grid(replace(grid, in_summary=None))
-
-
-def _peak(totals: dict[str, Any], key: str) -> str:
-    return f"{number(totals[key])} GB/s, {totals['bandwidth_gbs'] / totals[key]:.1%} of it reached"

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from kernbench.cli import completion, options
 from kernbench.cli.group import Command
-from kernbench.cli.output import emit, format_option, print_csv, print_json, print_table, say
+from kernbench.cli.output import emit, emit_result, format_option
 from kernbench.cli.progress import running
-
-if TYPE_CHECKING:
-    from kernbench.validation import ComparedFigure
-
-_COLUMNS = ("row", "reference", "measured", "unit", "difference", "limit", "basis", "verdict", "source")
 
 
 @click.command(
@@ -69,23 +62,7 @@ def command(
         report = validate(*names, short=short or None, everything=everything, progress=progress.of_pieces)
     if plot is not None:
         report.plot(plot)
-    if fmt == "json":
-        print_json(report.as_dict())
-    elif fmt == "csv":
-        cells = [row.as_dict() for row in report.rows]
-        print_csv(list(cells[0]), [list(row.values()) for row in cells])
-    else:
-        for name, table in report.tables.items():
-            own = [row for row in report.rows if row.table == name]
-            say(f"{name}: {table.title}")
-            print_table(_COLUMNS, [_cells(row) for row in own])
-            notes = dict.fromkeys(text for row in own for text in row.remarks)
-            see = dict.fromkeys(row.see for row in own if row.see)
-            notes |= {f"see '{heading}' in docs/explanation/limits.md": None for heading in see}
-            say("".join(f"- {text}\n" for text in notes))
-        say(report.summary())
-        if report.samples:
-            say("\n".join(f"- {sample}" for sample in report.samples))
+    emit_result(fmt, report)
     if strict and report.missed:
         first = report.missed[0]
         raise click.ClickException(
@@ -93,8 +70,3 @@ def command(
             f"the first, {first.table}: {first.row}: {first.verdict}"
         )
     return None
-
-
-def _cells(row: ComparedFigure) -> list[object]:
-    cells = row.as_dict() | {"row": row.title, "difference": row.apart}
-    return [cells[name] for name in _COLUMNS]

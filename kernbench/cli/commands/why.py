@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 import kernbench as kb
+from kernbench.analysis.path.model_time import NONE_OF_MODEL
 from kernbench.analysis.windows.chosen_window import ChosenWindow
 from kernbench.cli import options
 from kernbench.cli.group import Command
@@ -26,10 +27,11 @@ from kernbench.cli.source_links import link_lines
 @options.window
 @click.option(
     "--by",
-    type=click.Choice(["cause", "location", "line", "step"]),
+    type=click.Choice(["cause", "location", "line", "model", "step"]),
     default="cause",
     show_default=True,
-    help="Sum the critical path by cause, by component and link, or by source line; or list its steps.",
+    help="Sum the critical path by cause, component and link, source line, or node of a compiled model; "
+    "or list its steps.",
 )
 @options.store
 @format_option
@@ -37,7 +39,8 @@ def command(run: str, window: ChosenWindow, by: str, store: str | None, fmt: str
     """Show the critical path of RUN: the chain of work and waiting that determines its time.
 
     It covers the launches, or the window that you choose; the steps add up to its time exactly. JSON has
-    run_id, launch, window, t_start, t_end, ns, by_cause, by_location, by_line and steps, whatever --by says.
+    run_id, launch, window, t_start, t_end, ns, by_cause, by_location, by_line, by_model and steps, whatever
+    --by says.
     """
     with (
         options.opened(store) as kept_in,
@@ -47,10 +50,16 @@ def command(run: str, window: ChosenWindow, by: str, store: str | None, fmt: str
         kept = kb.open_run(run, kept_in)
         link_lines(kept)
         shown, path = kept.window(window), kept.critical_path(window)
-        payload = {"run_id": kept.id, "launch": shown.launch, "window": shown.name, **path.to_dict()}
     from kernbench.api.contents import critical_path
 
-    grid = critical_path.steps(path) if by == "step" else critical_path.sums(path, by)
+    model = critical_path.model_sums(kept, path)
+    payload = {"run_id": kept.id, "launch": shown.launch, "window": shown.name, **path.to_dict()}
+    payload["by_model"] = model.rows
+    grids = {"step": lambda: critical_path.steps(path), "model": lambda: model}
+    grid = grids.get(by, lambda: critical_path.sums(path, by))()
     of = f"{kept.bench} on {kept.topology}, {shown.name}"
     count = "1 step" if len(path.steps) == 1 else f"{len(path.steps)} steps"
-    emit_grid(fmt, payload, grid, [f"{of}: {number(path.ns)} ns in {count}"])
+    said = [f"{of}: {number(path.ns)} ns in {count}"]
+    if by == "model" and not kept.of_model:
+        said.append(NONE_OF_MODEL)
+    emit_grid(fmt, payload, grid, said)

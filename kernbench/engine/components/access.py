@@ -31,7 +31,8 @@ class Requests:
         served: called when the memories have served the last byte: reads have been sampled, writes are
             visible. None if no values are moved.
 
-    ``wait_ns`` is the longest wait of one of them, ``t_first`` when the first byte of a read came, ns.
+    ``wait_ns`` is the longest wait of one of them, NaN without a trace; ``t_first`` when the first byte of
+    a read came, ns.
     """
 
     def __init__(self, done: Callable[[], None], served: Callable[[], None] | None = None) -> None:
@@ -59,7 +60,7 @@ class Requests:
 
     def transaction_done(self, transaction: Transaction) -> None:
         """Called when one of them is answered."""
-        if transaction.wait_ns > self.wait_ns:
+        if not transaction.wait_ns <= self.wait_ns:  # NaN as well
             self.wait_ns = transaction.wait_ns
         if transaction.t_first < self.t_first:
             self.t_first = transaction.t_first

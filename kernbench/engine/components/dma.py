@@ -289,9 +289,9 @@ class DmaEngines:
         for i in range(len(sent)):
             transaction: Transaction = sent[i]
             op.transactions.append(transaction.id)
-            if transaction.traced or job.t_start > job.t_ready:
+            if transaction.traced:
                 self._engine_hop(transaction, job, engine, leaves[i] if leaves else owner.clock.time)
-        if job.t_start > job.t_ready and slot.holder is not None:
+        if job.t_start > job.t_ready and slot.holder is not None and owner.remembers:
             slot._hand_over(job.t_ready, job.t_start)  # others stood before it in the queue
         elif slot.queued:
             slot._forget_log()
@@ -318,9 +318,8 @@ class DmaEngines:
                 wait += transaction.wait_for(engine.issued.id, owner.index, idle, job.t_start)
         wait += self._behind_fed(transaction, job.t_head)
         owner.wait_ns += wait
-        if transaction.traced:
-            service = out - job.t_ready - wait
-            transaction.hop(owner.index, job.t_ready, job.t_start, out, service, wait, transaction.nbytes)
+        service = out - job.t_ready - wait
+        transaction.hop(owner.index, job.t_ready, job.t_start, out, service, wait, transaction.nbytes)
 
     def fed_hop(self, transaction: Transaction, head: float, out: float) -> None:
         """Note the time until the last flit of a message goes ``out``, whose data come from ``head`` on."""

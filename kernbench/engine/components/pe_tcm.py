@@ -94,7 +94,7 @@ class PeTcm(Memory):
         way.link.stream(start, nbytes)
         end = start + duration + self.access_ns
         wait = 0.0
-        if start > now:
+        if start > now and system.traced:
             if transaction is None:  # it has something to tell
                 transaction = system.opened(access.id, way.kind, way.path, nbytes, now, op, write)
             wait = transaction.note_waits(self.index, port, now, start)

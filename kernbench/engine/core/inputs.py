@@ -151,7 +151,7 @@ class InputQueue:
         gone: QueueEntry = self.first
         following: Any = gone.behind
         self.first = following
-        if self.log is None:
+        if self.log is None or not gone.packet.transaction.traced:
             return
         self.log.add(self.head_since, end, gone.packet.transaction)
         self.head_since = end
@@ -172,8 +172,8 @@ class InputQueue:
         if since < 0.0:
             return
         self.stalled = -1.0
-        if now > since:
-            entry: QueueEntry = self.first
+        entry: QueueEntry = self.first
+        if now > since and entry.packet.transaction.traced:
             if entry.stalls is None:
                 entry.stalls = []
             entry.stalls.append((since, now, self.stalled_by, self.full_buffer))

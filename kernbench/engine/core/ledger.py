@@ -9,6 +9,7 @@ it for each access and stage, and a method of a Python class would be looked up 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 from kernbench.engine.core.clock import Clock
@@ -167,7 +168,7 @@ class Ledger:
     def end(self, transaction: Transaction) -> None:
         """End ``transaction``, which is answered now: notify the instruments, then call its ``on_done``."""
         transaction.t_done = self.clock.time
-        transaction.wait_ns = transaction.waited()
+        transaction.wait_ns = transaction.waited() if transaction.traced else nan
         del self.in_flight[transaction.id]
         for transaction_done in self.when_ended:
             transaction_done(transaction)

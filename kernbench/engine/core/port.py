@@ -449,6 +449,8 @@ class Port(ArbitratedServer):
         """
         entry: QueueEntry = queue.first
         transaction: Transaction = entry.packet.transaction
+        if not transaction.traced:
+            return 0.0
         index = self.index
         here = entry.came
         total = 0.0

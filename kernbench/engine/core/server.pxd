@@ -13,12 +13,13 @@ cdef class Server:
     cdef public long long bytes, transactions, max_queue
     cdef long long present
     cdef readonly OccupancyLog log
-    cdef bint queued
+    cdef bint queued, remembers
     cdef Departures departures
     cdef Py_ssize_t leaving
     cdef double left
 
     cpdef object reset(self)
+    cpdef object forget_holders(self)
     cpdef double occupy(self, double time, double duration, object owner) except? -1.0
     cdef int _hand_over(self, double time, double end) except -1
     cdef int _forget_log(self) except -1

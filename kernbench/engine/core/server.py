@@ -15,12 +15,13 @@ agenda of bookings with gaps, which only pays where somebody may come later and 
 
 from __future__ import annotations
 
+from math import inf, nan
 from typing import Any
 
 from kernbench.engine.core.holding import Departures
 from kernbench.engine.core.occupancy import OccupancyLog
 
-_INFINITY = float("inf")
+_INFINITY = inf
 
 
 class Server:
@@ -54,6 +55,8 @@ class Server:
         self.present = 0
         self.log: Any = None
         """An OccupancyLog, once somebody has waited."""
+        self.remembers = True
+        """Whether it remembers who held it: in a run with a trace."""
         self.queued = False
         """Whether it has runs: a look there costs a look into memory for each flit."""
         self.departures: Any = None
@@ -64,6 +67,11 @@ class Server:
         """One departure more, of one that left while no other was about to: most servers need no others."""
         self.watcher: Any = None
         """An instrument whose ``occupied(server, time, duration, start, owner)`` is called for each use."""
+
+    def forget_holders(self) -> None:
+        """Remember nobody in this run, which has no trace: who waited, and how long, is not known."""
+        self.remembers = False
+        self.wait_ns = nan
 
     @property
     def busy_ns(self) -> float:
@@ -82,7 +90,8 @@ class Server:
             self.holder = owner
             self.since = begun = time
         elif self.holder is not owner:
-            self._hand_over(time, begun)  # later questions are about times after ``time``
+            if self.remembers:
+                self._hand_over(time, begun)  # later questions are about times after ``time``
             self.holder = owner
             self.since = begun
         self.free = begun + duration
@@ -163,7 +172,8 @@ class ArbitratedServer(Server):
         """Serve ``owner`` from ``time`` on; the server is free."""
         end = self.free
         if self.holder is not owner or time > end:
-            self.log.add(self.since, end, self.holder)
+            if self.remembers:
+                self.log.add(self.since, end, self.holder)
             self.holder = owner
             self.since = time
         self.free = time + duration

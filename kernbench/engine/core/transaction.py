@@ -79,7 +79,7 @@ class Transaction:
         self.t_first = 0.0
         """When the first byte of the answer to a read came, ns."""
         self.wait_ns = 0.0
-        """Time that it waited for others, ns; known once it has ended."""
+        """Time that it waited for others, ns; known once it has ended, NaN if it is not traced."""
         self.hop_rows: Hops | None = None
         self.wait_rows: Waits | None = None
 
@@ -130,12 +130,19 @@ class Transaction:
         self.wait_rows.add(self.id, holder, resource, ns, holders, seq, t_from, t_to)
 
     def wait_for(self, holder: int, resource: int, t_from: float, t_to: float) -> float:
-        """Note that it waited for ``holder`` from one time to another; return how long."""
+        """Note that it waited for ``holder`` from one time to another; return how long, 0 if not traced."""
+        if not self.traced:
+            return 0.0
         self.wait(holder, resource, t_to - t_from, 1, t_from, t_to)
         return t_to - t_from
 
     def note_waits(self, resource: int, server: Server, begin: float, end: float) -> float:
-        """Note who held ``server``, part of ``resource``, between two times; return the ns waited in all."""
+        """Note who held ``server``, part of ``resource``, between two times; return the ns waited in all.
+
+        0 if it is not traced.
+        """
+        if not self.traced:
+            return 0.0
         n = server.blockers(self, begin, end)
         return self.note_blockers(resource, server.log, n) if n else 0.0
 

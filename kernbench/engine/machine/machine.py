@@ -65,7 +65,7 @@ class Machine(System):
         graph: the compiled topology; its nodes and edges are what the components and links hold.
         instruments: observe the run.
         components: extra ``impl: module:Class`` entries.
-        traced: False keeps no hops; the times are the same.
+        traced: False keeps no hops and knows no waits; the times are the same.
         check: check the rules of :mod:`kernbench.engine.core.invariants` as it runs; None: where the
         environment
             says so.
@@ -130,6 +130,12 @@ class Machine(System):
         for time, lost in faults.changes(self.graph):
             self.clock.call_at(time, self._lose, lost)
         self.traced = traced
+        if not traced:
+            ports = [link.port for link in self.links.values() if link.port is not None]
+            parts = [part for one in self.components.values() for part in one.parts]
+            for server in (*self.resources, *ports, *parts):
+                if isinstance(server, Server):
+                    server.forget_holders()
         self._launch_times = LaunchTimes(self.busy_intervals, places(self.graph))
         self.launches = 0
         """How many there have been."""

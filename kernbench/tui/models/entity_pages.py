@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import kernbench as kb
+from kernbench.analysis.path.model_time import launch_name
 from kernbench.api.open_runs import OpenRun
 from kernbench.draw.cells import number, text
 from kernbench.draw.content import Column, columns_of
@@ -87,7 +88,7 @@ def launch_page(opened: OpenRun, wanted: int) -> Page:
         raise UsageError(f"run '{opened.run.id}' has no launch {wanted}; it has {len(launches)}, from 0")
     launch = launches[wanted]
     facts = [
-        ("kernel", f"{launch['kernel']} on {launch['pes']} PEs"),
+        ("kernel", f"{launch_name(launch)} on {launch['pes']} PEs"),
         ("latency", f"{number(launch['latency_ns'])} ns (launch {number(launch['launch_ns'])})"),
         ("slowest PE", f"{number(launch['pe_ns'])} ns"),
         ("started", f"{number(launch['t_start'])} ns, done at {number(launch['t_done'])} ns"),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kernbench.analysis.path.model_time import launch_name
 from kernbench.analysis.use.occupancy import has_times
 from kernbench.analysis.windows.chosen_window import ChosenWindow
 from kernbench.analysis.windows.time_window import Floats
@@ -53,7 +54,7 @@ class Timeline:
         self.name = chosen.name
         self.whole = TimeSpan(chosen.spans[0][0], chosen.spans[-1][1]) if chosen.spans else TimeSpan(0.0, 0.0)
         self.launches = [
-            (f"launch {one['launch']} {one['kernel']}", float(one["t_start"]), float(one["t_done"]))
+            (f"launch {one['launch']} {launch_name(one)}", float(one["t_start"]), float(one["t_done"]))
             for one in opened.run.launches
         ]
         used = busiest(opened.run.known_use(window), ALL)

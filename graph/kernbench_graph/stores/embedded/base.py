@@ -8,8 +8,9 @@ many shapes wrongly, answers the shipped texts that are proved on it, and others
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from kernbench_graph import running
 from kernbench_graph.errors import QueryError, StoreError, UnknownNameError
@@ -17,6 +18,7 @@ from kernbench_graph.projection import history_for
 from kernbench_graph.query.guard import check_read_only, words
 from kernbench_graph.query.looked_at import ADDED, looked_at
 from kernbench_graph.query.plans import asked_for_plan
+from kernbench_graph.query.windows import anchored, joined
 from kernbench_graph.records import resolve_ref
 from kernbench_graph.result import Result
 from kernbench_graph.schema import SCHEMA
@@ -52,15 +54,15 @@ class LocalStore(RunGraphs):
         """The id meant by ``last``, ``last~N``, an id or a unique prefix of one."""
         return resolve_ref(ref, [info["id"] for info in self.runs()])
 
-    def expect(self, run: str, texts: Sequence[str], engine: str) -> None:
+    def expect(self, run: str, asked: Sequence[tuple[str, Mapping[str, Any]]], engine: str) -> None:
         """Make the graph that all of the texts look at, rather than a larger one for each of them.
 
         Those that look at what was added to the run have one of their own, which goes with the next addition.
         """
-        found = [looked_at(text) for text in texts]
+        found = [anchored(text, looked_at(text), params) for text, params in asked]
         for some in ([one for one in found if one & ADDED], [one for one in found if not one & ADDED]):
             if some:
-                self._database(frozenset[str]().union(*some), (self.resolve(run),), engine)
+                self._database(joined(*some), (self.resolve(run),), engine)
 
     def _answer(self, asked: GraphQuery) -> Result:
         """Ask Cypher of one run's graph, or of the history when ``run`` is None.
@@ -84,6 +86,7 @@ class LocalStore(RunGraphs):
             self._check_computed(cypher)
             runs = tuple(dict.fromkeys(named_runs(cypher, run, values, self._is_kept).values()))
         names = looked_at(text)
+        names = anchored(text, names, values) if runs else names
         crashes = 0
         try:
             while True:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from kernbench_graph.archive.record import row_count
 from kernbench_graph.projection import GraphPart, graph_parts
 from kernbench_graph.query.looked_at import ADDED
+from kernbench_graph.query.windows import BY_WINDOW, covers, joined, plain, windows_in
 from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.store import GraphStore, additions_state
@@ -72,18 +73,20 @@ class RunGraphs(GraphStore):
         ] + states * added
         kind = f"run {' '.join(ids)} {engine} {'with' if added else 'without'} additions "
         group = f"{kind}{' '.join(contents)} has "
+        if self._rows(runs, plain(names) & BY_WINDOW) < _SAID_FROM:
+            names = plain(names)  # one graph for all windows
         names |= _ALWAYS
         entry = self._free if engine == ARCADE else self._ladybug
         for has in self._held(group):
             there = self._open.find(_key(group, has))
-            if names <= has and there is not None and not there.is_closed:
+            if covers(has, names) and there is not None and not there.is_closed:
                 return self._cached(_key(group, has), lambda: entry(ids, runs, contents, names, added)[1]())
         wanted, build = entry(ids, runs, contents, names, added)
 
         def make() -> Database:
             database = build()
             for has in self._held(group):
-                if has < wanted:
+                if has != wanted and covers(wanted, has):
                     self._forget(_key(group, has))
             return database
 
@@ -107,10 +110,11 @@ class RunGraphs(GraphStore):
 
         cache = self._cache(arcade_files())
         prefix, of, held = _entries(cache, _FREE[added], ids, contents)
-        fits = [has for has in held.values() if names <= has]
-        largest = max(held, key=lambda name: (len(held[name]), name), default="")
+        fits = [has for has in held.values() if covers(has, names)]
+        grows = [name for name, has in held.items() if not (plain(has) & names) - has]
+        largest = max(grows, key=lambda name: (len(held[name]), name), default="")
         there = held[largest] if largest and not fits else Names()
-        wanted = min(fits, key=lambda has: (len(has), sorted(has))) if fits else names | there
+        wanted = min(fits, key=lambda has: (len(has), sorted(has))) if fits else joined(names, there)
         whole, more = self._parts(runs, wanted), self._parts(runs, wanted - there)
         several = len(ids) > 1
 
@@ -144,16 +148,16 @@ class RunGraphs(GraphStore):
         """
         cache = self._cache(ladybug_files())
         prefix, of, held = _entries(cache, _LADYBUG[added], ids, contents)
-        fits = [has for has in held.values() if names <= has]
+        fits = [has for has in held.values() if covers(has, names)]
         wanted = min(fits, key=lambda has: (len(has), sorted(has))) if fits else names
         for has in sorted(held.values(), key=sorted) if not fits else ():
             if self._rows(runs, has - wanted) <= self._rows(runs, wanted):
-                wanted |= has
+                wanted = joined(wanted, has)
         whole = self._parts(runs, wanted)
         several = len(ids) > 1
 
         def fill(database: LadybugDatabase) -> None:
-            project(database, whole(), wanted, by_id=several)
+            project(database, whole(), plain(wanted), by_id=several)
 
         def open_it() -> Database:
             if not fits:
@@ -175,10 +179,17 @@ class RunGraphs(GraphStore):
 
     def _rows(self, runs: Sequence[RunRecord], names: Names) -> int:
         """About how many rows the nodes and relationships ``names`` of runs have."""
+        types = plain(names) - BY_WINDOW
         sources = [label.name for label in SCHEMA.labels if label.name in names]
-        sources += [rows.table for rel in SCHEMA.relationships if rel.type in names for rows in rel.rows]
+        sources += [rows.table for rel in SCHEMA.relationships if rel.type in types for rows in rel.rows]
         tables = [run.tables for run in runs] + [topology.tables for topology in self._topologies_of(runs)]
-        return sum(row_count(some, name) for some in tables for name in sources)
+        rows = sum(row_count(some, name) for some in tables for name in sources)
+        for type_ in plain(names) & BY_WINDOW:
+            chosen = windows_in(names, type_)
+            for some in tables[: len(runs)]:  # at most so many: some windows touch little
+                windows = row_count(some, "Launch") if chosen is None else len(chosen)
+                rows += windows * row_count(some, "Use")
+        return rows
 
     def _say_size(self, runs: Sequence[RunRecord], names: Names, engine: str) -> None:
         """Announce what is read for a graph with ``names``, and about what that costs, where it is much."""
@@ -188,7 +199,7 @@ class RunGraphs(GraphStore):
             return
         seconds, mb = (total * each for each in _COST[engine])
         most = sorted(rows, key=lambda name: (-rows[name], name))[:3]
-        listed = ", ".join(f"{rows[name]:,} {name}" for name in most if rows[name])
+        listed = ", ".join(f"{rows[name]:,} {name.partition('=')[0]}" for name in most if rows[name])
         self.announce(
             f"the graph for this text has {total:,} nodes and relationships ({listed}); building it takes "
             f"about {seconds:.0f} s and {mb / 1000:.1f} GB, once; texts that name none of these take less"
@@ -254,6 +265,6 @@ def _open(
 
     database = cache.open(name, fill, runs, size, about, base)
     if runs == 1:
-        useful = {other for other, has in held.items() if not has <= wanted}
+        useful = {other for other, has in held.items() if not covers(wanted, has)}
         cache.prune(f"{prefix}~", keep=useful | {name})
     return database

@@ -1,13 +1,14 @@
-"""A probe's outcome as one value: for Python, as JSON, as the tables that people see."""
+"""A probe's outcome as one value."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from kernbench.analysis.routes.zero_load import CAUSES
-from kernbench.workloads.probes.cases import CATEGORIES, Case, LeftOut
+from kernbench.api.shown import Shows, flat_rows
+from kernbench.draw.content import Flat
+from kernbench.workloads.probes.cases import Case, LeftOut
 from kernbench.workloads.probes.measurements import CaseRow, Measurement
 from kernbench.workloads.probes.probe_checks import Finding
 
@@ -18,13 +19,13 @@ SWEEP_BYTES = tuple(256 * 4**k for k in range(7))
 _COLD = (
     "memory is behind a cache, which each transfer finds empty: reads are misses, in simulation and formula"
 )
-Table = tuple[tuple[str, ...], list[list[Any]]]
-"""Column names, and rows of cells."""
 
 
 @dataclass(frozen=True, slots=True)
-class ProbeReport:
+class ProbeReport(Shows):
     """The results of a probe. Times in ns, bandwidths in GB/s, sizes in bytes."""
+
+    shown_by: ClassVar[str] = "probe:content"
 
     topology: str
     nbytes: int
@@ -35,9 +36,10 @@ class ProbeReport:
     left_out: tuple[LeftOut, ...]
     """Cases that this machine does not have."""
     findings: tuple[Finding, ...]
-
     notes: tuple[str, ...]
     """Observations that a reader has to judge, as no rule can."""
+    hops: bool = False
+    """Whether the hops of each case are shown."""
 
     @property
     def ok(self) -> bool:
@@ -75,76 +77,18 @@ class ProbeReport:
             "breakdown": m.prediction.breakdown(),
             "bottleneck": m.prediction.hops[m.prediction.bottleneck].name,
             "sweep": [figures(row.by_size[size]) for size in self.sizes],
-            "hops": list(hops(m)),
+            "hops": list(hop_rows(m)),
         }
 
-    # -- as tables ----------------------------------------------------------------------------------
-
-    def summary(self, category: str) -> Table:
-        """One line a case of ``category`` at the standard size."""
-        columns = ("case", "op", "links", "actual_ns", "formula_ns", *CAUSES, "gbs", "limit_gbs", "used")
-        cells = []
-        for row in self._of(category):
-            m = row.by_size[self.nbytes]
-            cells.append(
-                [
-                    *(row.case.name, row.case.op, len(row.case.route.links), m.actual_ns, m.prediction.ns),
-                    *m.prediction.breakdown().values(),
-                    *(m.effective_gbs, m.prediction.bottleneck_gbs, m.utilisation),
-                ]
-            )
-        return columns, cells
-
-    def sweep(self, category: str) -> Table:
-        """For every case of ``category`` how much of the bottleneck each size uses."""
-        columns = ("case", "op", "limit_gbs", *(size_text(size) for size in self.sizes))
-        cells = []
-        for row in self._of(category):
-            used = [row.by_size[size] for size in self.sizes]
-            limit = used[0].prediction.bottleneck_gbs
-            cells.append([row.case.name, row.case.op, limit, *(m.utilisation for m in used)])
-        return columns, cells
-
-    def ways(self) -> Iterator[str]:
-        """From where to where each case goes, and its bottleneck."""
-        for row in self.rows:
-            planned = row.by_size[self.nbytes].prediction
-            at = planned.hops[planned.bottleneck]
-            yield (
-                f"{row.case.title}: {row.case.src} to {row.case.dst}, {len(row.case.route.links)} links,"
-                f" {at.name} <BN:{at.gbs:g}GB/s>"
-            )
-
-    def hop_tables(self) -> Iterator[tuple[str, Table]]:
-        """For every case the places that it passes: when its first flit comes and its last one leaves."""
-        columns = ("place", "gbs", "bytes", "first_in_ns", "last_out_ns", "formula_in", "formula_out", "")
-        for row in self.rows:
-            cells = [
-                [
-                    *(hop[key] for key in ("place", "gbs", "bytes")),
-                    *(hop[key] for key in ("t_in_ns", "t_out_ns", "formula_in_ns", "formula_out_ns")),
-                    f"<BN:{hop['gbs']:g}GB/s>" if hop["bottleneck"] else "",
-                ]
-                for hop in hops(row.by_size[self.nbytes])
-            ]
-            yield f"{row.case.title}, {size_text(self.nbytes)}", (columns, cells)
-
-    def flat(self) -> Table:
+    def flat(self) -> Flat:
         """Every case at every size, one line each."""
-        cells = [
-            {**_way(row.case), **figures(m), **m.prediction.breakdown()}
-            for row in self.rows
-            for m in row.by_size.values()
-        ]
-        return tuple(cells[0]), [list(cell.values()) for cell in cells]
-
-    def _of(self, category: str) -> list[CaseRow]:
-        return [row for row in self.rows if row.case.category == category]
-
-    @property
-    def categories(self) -> list[str]:
-        """Categories that have cases."""
-        return [category for category in CATEGORIES if self._of(category)]
+        return flat_rows(
+            [
+                {**_way(row.case), **figures(m), **m.prediction.breakdown()}
+                for row in self.rows
+                for m in row.by_size.values()
+            ]
+        )
 
 
 def notes(rows: Sequence[CaseRow], nbytes: int, cached: bool) -> Iterator[str]:
@@ -181,7 +125,7 @@ def figures(m: Measurement) -> dict[str, Any]:
     }
 
 
-def hops(m: Measurement) -> Iterator[dict[str, Any]]:
+def hop_rows(m: Measurement) -> Iterator[dict[str, Any]]:
     """The places that a transfer passed, in order, measured and (where the way is the same) predicted."""
     due = m.prediction.hops
     for number, hop in enumerate(m.hops):
