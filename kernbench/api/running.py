@@ -392,6 +392,7 @@ def _launch(number: int, launch: LaunchRecord, until: float, graph: PropertyGrap
         **({"follows": launch.follows} if launch.follows >= 0 else {}),
         **({"model_nodes": launch.model_nodes} if launch.model_nodes else {}),
         **({"model_line": launch.model_line} if launch.model_line else {}),
+        **({"model_kind": launch.model_kind} if launch.model_kind else {}),
         **({"times": launch.times} if launch.times > 1 else {}),
         **({"unfinished": True} if launch.t_done < 0 else {}),
     }

@@ -40,7 +40,8 @@ class LaunchRecord:
     number of the launch that was simulated for this one, -1 where it was simulated itself, and ``times`` how
     often it happens: more than once in the last period of a repeat that is simulated. ``model_nodes`` are
     those of a compiled model that it carries out, and ``model_line`` the line of the model where they are,
-    each empty where that is not known.
+    each empty where that is not known. ``model_kind`` is the compiler's name of its sort of kernel, or the
+    library call's.
     """
 
     name: str
@@ -61,6 +62,7 @@ class LaunchRecord:
     times: int = 1
     model_nodes: str = ""
     model_line: str = ""
+    model_kind: str = ""
     source: str = ""
 
     @property
@@ -112,8 +114,8 @@ class LaunchHandle:
         self.source = defined_in(kernel)
         self.language = str(getattr(kernel, "written_in", "tl"))
         self.first_of = 0
-        self.model_nodes = self.model_line = ""
-        """The nodes of a compiled model that the launch carries out, and the line of the model."""
+        self.model_nodes = self.model_line = self.model_kind = ""
+        """What the launch carries out of a compiled model, where that is, and its sort of kernel."""
         self.follows = follows
         self.times = 1
         program = driver.scheduler.current
@@ -157,6 +159,7 @@ class LaunchHandle:
             self.times,
             self.model_nodes,
             self.model_line,
+            self.model_kind,
             self.source,
         )
 

@@ -44,7 +44,7 @@ class Kernel:
         beyond = dict(zip(self.meta.get("extra_launcher_args", ()), args[len(left) :], strict=False))
         dims = self._grid({**bound, **chosen, **beyond}, grid)
         kept = {name: value for name, value in self.constants.items() if name in self.fn.arg_names}
-        return launched(self.fn, dims, {**kept, **bound, **chosen})
+        return launched(self.fn, dims, {**kept, **bound, **chosen}, kind=self.kind)
 
     def _blocks(self, names: Sequence[str], sizes: Numbers) -> dict[str, int]:
         """About a thousand elements a block: rows of a reduction go first, then x, then y and z."""
@@ -75,7 +75,7 @@ class Kernel:
 
 
 def launched(
-    fn: JITFunction, grid: Sequence[int], arguments: Mapping[str, Any], name: str = ""
+    fn: JITFunction, grid: Sequence[int], arguments: Mapping[str, Any], name: str = "", kind: str = ""
 ) -> LaunchHandle | None:
     """Launch ``fn`` on tensors of Inductor's code, which may begin anywhere in a buffer."""
     offsets = {key: one.offset for key, one in arguments.items() if isinstance(one, Strided) and one.offset}
@@ -87,6 +87,7 @@ def launched(
         name or fn.fn.__name__, OnGrid(fn, tuple(grid), offsets), **given
     )
     handle.model_nodes, handle.model_line = calling()
+    handle.model_kind = kind or fn.fn.__name__
     return handle
 
 

@@ -17,12 +17,13 @@ import pytest
 
 import kernbench as kb
 from kernbench.analysis.windows.chosen_window import ChosenWindow
-from kernbench.api.contents import source
+from kernbench.api.contents import judged, source
 from kernbench.api.running import RunVerificationError
 from kernbench.errors import LaunchError, UsageError
 from kernbench.hardware.topology import compile_topology, parse
 from kernbench.inductor import sources
 from kernbench.inductor.library import tiles
+from kernbench.support.data_files import data_dir
 
 Cli = Callable[..., Any]
 OUTPUTS = Path(__file__).parents[1] / "inductor"
@@ -105,6 +106,9 @@ def test_a_file_runs_by_itself_with_random_inputs_and_says_its_nodes(cli: Cli, w
         ("addmm", "gelu, linear_1"),
         ("triton_poi_fused_add_1", "add"),
     ]
+    assert cli("show").out.split("judged by")[1].split("\n")[0].strip() == (
+        "'kernbench validate h100': 2 as products, 2 as streams"
+    )
     text = (workdir / "output_code.py").read_text(encoding="utf-8").splitlines()
     done = kb.run("output_code.py", machine("h100"), store="memory:")
     lines = {row[0] for row in done.query("critical-path/by-line", limit=50).rows if row[0]}
@@ -176,6 +180,21 @@ def test_every_answer_speaks_of_the_models_nodes_and_lines(cli: Cli, workdir: Pa
         "gelu, linear_1",
         "linear at model.py:7",
     }
+
+
+def test_what_judges_a_launch_is_said_and_where_nothing_does(workdir: Path) -> None:
+    kinds = {"products": "matmul f16", "attention": "attention f16 d128", "streams": "softmax f16"}
+    tables = data_dir("configs") / "validation"
+    measured = (tables / "h100_rows.csv").read_text(encoding="utf-8")
+    assert all(f"\nkernel,{kinds[name]}," in measured for name in judged.ROWS["h100"])
+    assert all((tables / f"{machine}.yaml").exists() for machine in judged.ROWS)
+    assert {machine: judged.launches(run("conv_net", machine)) for machine in ("h100", "chip")} == {
+        "h100": "'kernbench validate h100': 6 as streams, 1 as products; nothing: 2 convolution",
+        "chip": "nothing: 6 streams, 2 convolution, 1 products",
+    }
+    own = kb.run(str(OUTPUTS / "half.py"), "h100", topo={"pe.clock.ghz": 1.2}, store="memory:", trace=False)
+    assert judged.launches(own) == "nothing: 2 products, 2 streams"
+    assert judged.launches(kb.run("gemm-single-pe", "minimal", store="memory:", trace=False)) == ""
 
 
 def test_wrong_inputs_are_said(tmp_path: Path) -> None:

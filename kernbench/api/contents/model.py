@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kernbench.api.contents import judged
 from kernbench.api.models.model import TWICE, ModelAnswer
 from kernbench.draw.content import SHARE, Column, Content, Grid
 from kernbench.support.sizes import decimal_size
@@ -19,7 +20,6 @@ _SAID = tuple(
     )
 )
 _MEMORY = ("weights", "cache", "activations", "free")
-JUDGED = "published steps of A100s alone ('kernbench validate models'); other machines are assumptions"
 NOTE = (
     "In decode one new token of each sequence; in prefill a prompt of one sequence that waits for nothing, "
     "which is the time to the first token. Embedding, the product with the vocabulary and sampling are left "
@@ -51,7 +51,7 @@ def content(found: ModelAnswer) -> Content:
     ]  # fmt: skip
     wrong = [f"{_named(row)}: {row['problem']}" for row in found.refused]
     packages = ", ".join(dict.fromkeys(f"{row['machine']} ({row['packages']})" for row in found.steps))
-    facts = [("model", found.model), ("packages", packages), ("judged by", JUDGED)]
+    facts = [("model", found.model), ("packages", packages), ("judged by", judged.STEPS)]
     notes = dict.fromkeys(note for row in found.steps for note in row["notes"])
     return Content(grids, "no step", title=f"{found.model} on {' and '.join(found.machines)}",
                    facts=facts, said=[*notes], wrong=wrong, note=NOTE)  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kernbench.analysis.windows.chosen_window import ChosenWindow
-from kernbench.api.contents import SCREENS, parts
+from kernbench.api.contents import SCREENS, judged, parts
 from kernbench.api.result import Run
 from kernbench.api.summary import most_waited_for
 from kernbench.draw.cells import number
@@ -69,6 +69,8 @@ def facts(run: Run, window: ChosenWindow) -> Iterator[tuple[str, str]]:
         "verified",
         f"{_VERIFIED.get(run.verdict, run.verdict)}{one_by_one}",
     )
+    if by := judged.launches(run):
+        yield "judged by", by
     if info["status"] != "ok":
         yield "status", {"partial": "partial: it was stopped"}.get(info["status"], str(info["status"]))
     if not run.traced and most_waited_for(run.used, 0) is None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _RESOURCES = 1000
 """Most that a comparison lists."""
-_FACTS = ("bench", "parameters", "topology", "latency", "verified", "status", "window")
+_FACTS = ("bench", "parameters", "topology", "latency", "verified", "judged by", "status", "window")
 """What a run's page says above its tabs."""
 _PROBLEM = 200
 """Characters of what is wrong with it, there."""
