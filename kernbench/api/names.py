@@ -86,10 +86,10 @@ def question_files() -> dict[str, Path]:
 
 def question_parameter_names(file: Path) -> list[str]:
     """The names of the parameters of the question in ``file`` that one may give; none where it is wrong."""
-    from kernbench.support.pgraph import load_plain
+    from kernbench.support.pgraph import load_plain, with_shared
 
     try:
-        return list(load_plain(read_text(file))["params"])
+        return list(with_shared(load_plain(read_text(file))["params"]))
     except (OSError, ValueError, LookupError, TypeError):
         return []
 

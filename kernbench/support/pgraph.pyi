@@ -42,6 +42,7 @@ from kernbench_graph.notebook import is_number as is_number, number as number
 from kernbench_graph.opening import open_store as open_store
 from kernbench_graph.query.guard import parameter_names as parameter_names
 from kernbench_graph.query.library import ask as ask, load_library as load_library
+from kernbench_graph.query.shared_params import with_shared as with_shared
 from kernbench_graph.query.library import find_question as find_question
 from kernbench_graph.query.looked_at import looked_at as looked_at
 from kernbench_graph.query.plans import EXPLAIN as EXPLAIN, asked_for_plan as asked_for_plan

@@ -10,6 +10,7 @@ import yaml
 from kernbench_graph.errors import QueryError
 from kernbench_graph.query.library import ask, find_question, load_library
 from kernbench_graph.query.question import Question
+from kernbench_graph.query.shared_params import SHARED
 from kernbench_graph.result import Result
 
 QUERIES = Path(__file__).parents[2] / "queries"
@@ -38,6 +39,27 @@ def test_a_good_question(tmp_path: Path) -> None:
     assert question.bind({"limit": None}) == question.bind({}) == {"limit": 3}
 
 
+def test_shared_parameters_are_written_by_name(tmp_path: Path) -> None:
+    """The default is the file's where it says one."""
+    window = "$kind = $launch AND $from_ns < $to_ns"
+    text = f"MATCH (r:Run {{id: $run}}) WHERE {window} RETURN r.id AS id LIMIT $limit"
+    params = {"transaction_kind": None, "window": None, "limit": 7}
+    question = load(tmp_path, GOOD | {"cypher": text, "params": params})
+    values = {"kind": "", "launch": "all", "from_ns": 0.0, "to_ns": -1.0, "limit": 7}
+    assert question.bind({}) == values
+    assert question.params["kind"].refers == "transaction_kind"
+    with pytest.raises(QueryError, match="'limit' is -1, but must be of type int, 0 or more"):
+        question.bind({"limit": -1})
+    assert load(tmp_path, GOOD | {"params": {"limit": None}}).bind({}) == {"limit": 20}
+
+
+def test_shipped_questions_say_nothing_that_is_shared() -> None:
+    for path in QUERIES.glob("*/*.yaml"):
+        for name, said in (yaml.load(path.read_text(), yaml.CSafeLoader).get("params") or {}).items():
+            shared = [one[name] for one in SHARED.values() if name in one]
+            assert not isinstance(said, dict) or said not in shared, f"{path}: {name}"
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -52,6 +74,8 @@ def test_a_good_question(tmp_path: Path) -> None:
         ({"params": {}}, "declared are"),
         ({"params": {"limit": {"type": "int", "help": "many", "default": "three"}}}, "not of type int"),
         ({"params": {"limit": {"type": "int"}}}, r"params\.limit\.help: "),
+        ({"params": {"limit": "many"}}, r"params\.limit: .*'many' is not of type int"),
+        ({"params": {"limits": 5}}, "params: .*'limits' has no type and help, and is not shared: window, "),
         (
             {"params": {"limit": {"type": "int", "help": "many", "default": 3, "minimum": 4}}},
             "less than the minimum",

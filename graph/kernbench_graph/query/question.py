@@ -14,6 +14,7 @@ from kernbench_graph.entities import GraphPath
 from kernbench_graph.errors import QueryError
 from kernbench_graph.query.guard import check_read_only, parameter_names
 from kernbench_graph.query.names import used_names
+from kernbench_graph.query.shared_params import with_shared
 from kernbench_graph.schema import SCHEMA
 
 Scalar = str | int | float | bool
@@ -139,6 +140,11 @@ class Question(_Model):
     """
     advice_in: dict[str, str] = Field(default_factory=dict)
     """The sentence for kernels of another language than ``tl``, by the row's ``language``."""
+
+    @field_validator("params", mode="before")
+    @classmethod
+    def _expand_shared(cls, value: Any) -> Any:
+        return with_shared(value)
 
     @field_validator("name")
     @classmethod
