@@ -32,7 +32,8 @@ def format_option(function: Function) -> Function:
         type=click.Choice(["table", "json", "csv"]),
         default="table",
         show_default=True,
-        help="How to print: json is one value on one line, csv has a line of column names.",
+        help="How to print: json is one value on one line (keys: docs/reference/cli.md), csv has a line of "
+        "column names.",
     )(function)
 
 

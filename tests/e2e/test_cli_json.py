@@ -17,7 +17,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "reference" / "cli.md"
 LIKE = {"runs list": "run", "traffic": "run", "show": "run"}
 """Rows of the page that say "as above" or "as run"."""
 NAMES = {"by_cause", "by_line", "by_location", "params", "topo", "topology_changes", "settings", "config",
-         "evidence", "pe_times", "area_mm2", "components", "links", "breakdown"}  # fmt: skip
+         "evidence", "pe_times", "area_mm2", "components", "links", "breakdown", "counts",
+         "sources"}  # fmt: skip
 """Keys whose own keys are names of the user's, of the machine's or of a table's."""
 
 
@@ -70,6 +71,9 @@ COMMANDS = {
     "report": ["report", "--out", "report.html"],
     "runs tag": ["runs", "tag", "last", "mine"],
     "runs prune": ["runs", "prune", "--keep", "100"],
+    "validate": ["validate", "gemm"],
+    "doctor": ["doctor"],
+    "topology kinds": ["topology", "kinds"],
 }
 
 RUNNING = ("run", "tune", "sweep", "traffic")

@@ -53,12 +53,8 @@ def command(
     """Show how the settings of BEFORE and AFTER differ, then what got slower, where and by how much.
 
     Exits 1 when the time of the window, of the run or of a launch, or the latency, has grown by more
-    than the threshold. Causes and resources cover the launches, or the window that you choose. JSON has
-    before, after (run_id, bench, topology, params, version, status, started_at), same_config, configured
-    (what, key, before, after), window, figures (name, before, after, change_ns, change, slower), causes
-    (cause, before, after, change_ns), resources
-    (resource, kind, busy_ns_before, busy_ns_after, wait_ns_before, wait_ns_after, change_ns), threshold
-    and slower. CSV has the figures.
+    than the threshold. Causes and resources cover the launches, or the window that you choose. CSV has the
+    figures.
     """
     from kernbench.api.comparing import compare
     from kernbench.api.summary import ALL

@@ -54,10 +54,8 @@ def command(
     to compare kernels and machines, or give your own. Whatever --by is, the rows add up to the energy of the
     run.
 
-    JSON has run_id, bench, topology, latency_ns, launch_ns, sim_ns, energy_pj, dynamic_pj, static_pj,
-    launches_pj, edp_pj_ns (energy-delay product of the launches), by and rows. A clock that keeps a power
-    limit is an estimate: what the run would have taken at it, a run with pe.clock.loaded_ghz at that share
-    says.
+    A clock that keeps a power limit is an estimate: what the run would have taken at it, a run with
+    pe.clock.loaded_ghz at that share says.
     """
     from kernbench.api.contents.energy import content
 

@@ -66,8 +66,7 @@ def command(
     command completes an evaluation that was stopped. With MILESTONE_FAST=1 nothing is run, and the results
     come from the saved points. Exits 1 when a point fails or, with --against, got slower.
 
-    JSON has name, folder, points, tables, files, notes, moved and wall_s. CSV has the first table. Figures
-    need matplotlib, the extra 'figures'; the rest does not.
+    CSV has the first table. Figures need matplotlib, the extra 'figures'; the rest does not.
     """
     if listing:
         return _list(fmt)

@@ -86,12 +86,7 @@ def command(
     MODEL is a name that 'kernbench list llama-decoder' shows, or a config.json as Hugging Face has them.
     Each row is simulated: three layers, and the others like them. Steps are saved in the store's folder by
     the content of model and machine, so the same question is answered at once. What does not fit the memory
-    is said, with what would.
-
-    JSON has model, machines, steps (machine, packages, phase, batch, context, ns, layers, layers_simulated,
-    estimated, bar, parts, roof_ns, bound_by, memory in bytes, energy_pj, causes, run_id, notes, exact,
-    tokens_per_s, of_roof, change), twice (machine, phase, batch, context, ns, and ns with twice the memory,
-    links, compute) and refused (machine, phase, batch, context, problem). CSV has the steps.
+    is said, with what would. CSV has the steps.
     """
     from kernbench.api.models.page import write_page
 

@@ -79,7 +79,7 @@ def _with_tagged(runs: tuple[str, ...], tag: str | None, store: GraphStore) -> t
 @options.store
 @format_option
 def tag(run: str, tags: tuple[str, ...], remove: tuple[str, ...], store: str | None, fmt: str) -> None:
-    """Add TAGS to RUN and print its tags, one a line. JSON has tags."""
+    """Add TAGS to RUN and print its tags, one a line."""
     with options.opened(store) as kept_in:
         now = kept_runs.tag(run, tags, remove, kept_in)
     emit_list(fmt, "tags", "tag", now)
@@ -113,7 +113,6 @@ def prune(
     """Remove old runs, and print the id of each.
 
     Give --keep, --older-than, or both: then what is removed is old by both. Runs that have a tag stay.
-    JSON has runs: the ids.
     """
     if keep is None and older_than is None:
         raise click.UsageError("say what stays: give --keep, --older-than or both")
@@ -128,10 +127,7 @@ def prune(
 @options.store
 @format_option
 def rm(runs: tuple[str, ...], tag: str | None, store: str | None, fmt: str) -> None:
-    """Remove RUNS and print the id of each. Nothing is removed unless all of them exist.
-
-    JSON has runs: the ids.
-    """
+    """Remove RUNS and print the id of each. Nothing is removed unless all of them exist."""
     if not runs and tag is None:
         raise click.UsageError("name the runs to remove, or give --tag for all with that tag")
     with options.opened(store) as kept_in:
@@ -146,7 +142,7 @@ def upgrade(store: str | None, fmt: str) -> None:
     """Bring runs that an older KernBench saved to this version, and print the id of each.
 
     No record is changed. A server rebuilds the graphs of these runs one by one; a folder works out the facts
-    that runs lack. If interrupted, call it again. JSON has runs: the ids.
+    that runs lack. If interrupted, call it again.
     """
     with options.opened(store) as kept_in:
         done = kept_runs.upgrade(kept_in)
@@ -158,7 +154,7 @@ def _copy_command(name: str, option: str, text: str, *, outward: bool) -> click.
 
     ``outward`` copies go to that store, others come from it.
     """
-    more = "Runs that are already there are left alone. JSON has runs: run_id and copied of each."
+    more = "Runs that are already there are left alone."
     examples = [f"kernbench runs {name} {option} archive"]
 
     @click.command(name, cls=Command, help=f"{text}\n\n{more}", examples=examples)

@@ -97,11 +97,7 @@ def command(
 
     TTFT: time to the first token, from arrival. TPOT: mean time a token after the first. Goodput: requests a
     second that keep --ttft and --tpot. With several rates: a curve, and its knee, the highest rate at which
-    99 % of the requests keep them.
-
-    JSON has model, machine, packages, replicas, policy, asked, limits, target, knee, curve (a row a rate),
-    and at the knee or else the highest rate percentiles, waits and over_time; steps, bars and notes. CSV is
-    the curve.
+    99 % of the requests keep them. CSV is the curve.
     """
     with running() as progress:
         found = kb.serve_sim(model, options.topology_file(topology), progress=progress.of_pieces, **same)

@@ -92,12 +92,6 @@ def command(
     FILE is YAML with bench, topology, device, verify, tags, set, topo, phases, exact and points; options
     override it. Each point is a saved run. Points in the store are not run again, so the same command
     completes a sweep that was stopped. A point that fails is a row with its error; then the exit status is 1.
-
-    JSON has bench, swept (the keys that vary) and points (point, topology, params, topo, latency_ns, sim_ns,
-    verified, run_id, kept_before, error, estimated; with --energy also energy_pj and edp_pj_ns; where memory
-    is refreshed also phases and spread_ns, from the least latency to the most), and anomalies: points that
-    are slower than one with a worse value of a topology key (key, value, point, ns, than_value, than_point,
-    than_ns).
     """
     file = options.at_most_one(words, "the bench")
     if file is not None and not file.endswith((".yaml", ".yml")):

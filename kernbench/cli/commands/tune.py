@@ -54,10 +54,6 @@ def command(
     It tunes each kernel of the bench that @kb.autotune gives configurations. Each run is saved. A
     configuration that fails is a row with its error; exits 1 when all configurations of a kernel fail. When
     interrupted, it prints what was measured so far.
-
-    JSON has bench, points (kernel, key, config, latency_ns, launch_ns, best, run_id, error; with another goal
-    also energy_pj and edp_pj_ns), best_run, and settings: what 'kernbench run BENCH' takes to run with the
-    best.
     """
     file = options.topology_file(topology)
     measured: list[Point] = []

@@ -85,13 +85,6 @@ def command(
     run on the changed machine and saved with the tag what-if. Without RUN it is about the newest run without
     that tag, so that one change after the other is of the same machine; 'last' is the newest of all. Changes
     with --topo cannot be estimated, only run.
-
-    JSON has run_id, bench, topology, launch, window, problem and, without --speed, ns and candidates (where,
-    on_path_ns, twice_ns, twice_saved_ns, measured_saved_ns or null, slower_although_better, free_ns,
-    free_saved_ns), with it changes (where, speed, of_links, or key, value), before and estimate (ns,
-    by_cause, or null), measured (run_id, topology, ns, by_cause, or null), saved_ns, difference_ns (estimate
-    less measured, or null) and slower_although_better (null without a real run). With a real run, before
-    and measured also have energy_pj, that of the whole run.
     """
     asked = run if options.given(click.get_current_context(), "run") else None
     changes = options.assignments("--speed", speeds, "WHERE=FACTOR, such as kind:router=2, or WHERE=free")

@@ -38,9 +38,7 @@ from kernbench.cli.source_links import link_lines
 def command(run: str, window: ChosenWindow, by: str, store: str | None, fmt: str) -> None:
     """Show the critical path of RUN: the chain of work and waiting that determines its time.
 
-    It covers the launches, or the window that you choose; the steps add up to its time exactly. JSON has
-    run_id, launch, window, t_start, t_end, ns, by_cause, by_location, by_line, by_model and steps, whatever
-    --by says.
+    It covers the launches, or the window that you choose; the steps add up to its time exactly.
     """
     with (
         options.opened(store) as kept_in,
