@@ -39,7 +39,7 @@ _HOST = frozenset(
 )  # fmt: skip
 """Functions of numpy that also take tensors."""
 
-_TYPES = {
+TYPES = {
     **{name: kind for name, kind in vars(TensorFactory).items() if str(kind) in dtypes.SIZES},
     "float": "f32", "half": "f16", "long": "i64", "int": "i32", "short": "i16", "double": "f64", "bool": "i1",
     "float64": "f64", "int16": "i16", "uint16": "u16", "uint32": "u32", "uint64": "u64",
@@ -186,8 +186,8 @@ def __getattr__(name: str) -> Any:
     if name in _HOST:
         function = getattr(np, name)
         return lambda *args, **how: function(*(_on_host(one) if _many(one) else one for one in args), **how)
-    if name in _TYPES:
-        return _TYPES[name]
+    if name in TYPES:
+        return TYPES[name]
     if name in _INDUCTOR:
         # By name: what runs output files of Inductor is built on this module.
         return getattr(importlib.import_module("kernbench.inductor"), name)

@@ -86,6 +86,7 @@ def run(
     detail: str = "full",
     keep_partial: bool = False,
     exact: bool = False,
+    strict_device: bool = False,
     instruments: Sequence[Instrument | str] = (),
     **more_params: object,
 ) -> Run:
@@ -124,6 +125,8 @@ def run(
             ``KeyboardInterrupt``, then has that run as ``kept_run``. Without, such a run is not kept.
         exact: Simulate all ranks and all periods, also those that the bench says are alike
             (``torch.multiprocessing.spawn(alike=True)``, ``torch.repeat``).
+        strict_device: An operation of a PyTorch model that the host would carry out is an error. Without,
+            ``info["on_host"]`` says which did: their names, how often, and of how many bytes.
         instruments: Objects of subclasses of :class:`kernbench.Instrument`, or names of such classes
             (``file.py:Class``), whose methods are called as transactions, operations and launches end; the
             rows of their tables are kept with the run.
@@ -164,6 +167,7 @@ def run(
         detail=detail,
         keep_partial=keep_partial,
         exact=exact,
+        strict_device=strict_device,
         instruments=instruments,
     )
     return run_program(program, graph, extra, store, options)
@@ -285,6 +289,7 @@ def _finished(
             **({"problem": str(ended)} if ended is not None else {}),
             **({"ops_verified": outcome.data.ops_checked} if options.verify == "ops" else {}),
             **({"repeats": _repeats(outcome.estimates)} if outcome.estimates else {}),
+            **({"on_host": _on_host(outcome.on_host)} if outcome.on_host else {}),
             **({"tile_transfers": "packed"} if _packs_tiles(graph) else {}),
             **({"asked_hash": asked_hash} if mark_asked and asked_hash != configured else {}),
         },
@@ -405,6 +410,12 @@ def _repeats(estimates: Sequence[Estimate]) -> list[dict[str, Any]]:
         {"number": number, **{name: getattr(one, name) for name in names}}
         for number, one in enumerate(estimates)
     ]
+
+
+def _on_host(found: Mapping[str, tuple[int, int]]) -> list[dict[str, Any]]:
+    """What the host carried out of a model, most often first."""
+    rows = [{"name": name, "times": times, "nbytes": nbytes} for name, (times, nbytes) in found.items()]
+    return sorted(rows, key=lambda one: (-int(str(one["times"])), str(one["name"])))
 
 
 def source_of(program: Program) -> str:

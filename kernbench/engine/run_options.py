@@ -63,6 +63,7 @@ class RunOptions:
     detail: str = "full"
     keep_partial: bool = False
     exact: bool = False
+    strict_device: bool = False
     instruments: Sequence[Instrument | str] = ()
 
     def __post_init__(self) -> None:

@@ -87,6 +87,7 @@ class Context(TensorFactory):
         on_wait: Callable[[], None] | None = None,
         choices: Choices | None = None,
         exact: bool = False,
+        strict_device: bool = False,
     ) -> None:
         properties = machine.graph.properties
         selected = parse_device(device, int(properties["sips"]))
@@ -122,6 +123,10 @@ class Context(TensorFactory):
         """Where the repeat stands that it is in."""
         self.estimates: list[Estimate] = []
         """What was accounted for without being simulated."""
+        self.strict_device = strict_device
+        """Whether it is an error that the host carries out a part of a model."""
+        self.on_host: dict[str, tuple[int, int]] = {}
+        """What it carried out nevertheless: how often, and of how many bytes, by name."""
 
     @cached_property
     def scratch_bytes(self) -> int:

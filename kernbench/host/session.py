@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -39,6 +42,7 @@ from kernbench.host.spawn import SpawnException
 from kernbench.language import Choices
 from kernbench.support.host_memory import lacks, needed
 from kernbench.support.pgraph import PropertyGraph
+from kernbench.support.stand_ins import standing_aside
 from kernbench.support.time_limit import TimeLimit, interruptible, limited
 from kernbench.support.user_code import raised, raised_at
 from kernbench.support.user_greenlets import run_user
@@ -103,6 +107,8 @@ class BenchOutcome:
     """Ctrl-C, with a message that says where the kernels stood."""
     estimates: tuple[Estimate, ...] = ()
     """What was accounted for without being simulated."""
+    on_host: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """Of a model of PyTorch's what the host carried out: how often, and of how many bytes, by name."""
     made_exact: bool = False
     """Whether what the bench says to be alike was simulated nevertheless."""
     machine: Machine | None = field(default=None, repr=False, compare=False)
@@ -179,6 +185,7 @@ def run_bench(
         on_wait=None if progress is None else lambda: report(machine.clock.now, machine.clock.events),
         choices=choices,
         exact=options.exact,
+        strict_device=options.strict_device,
     )
     if progress is not None:
         machine.clock.on_progress = report
@@ -255,6 +262,7 @@ def run_bench(
         races=races,
         error=error,
         estimates=tuple(context.estimates),
+        on_host=context.on_host,
         made_exact=context.made_exact,
         machine=machine,
         data=data,
@@ -269,13 +277,24 @@ def _completion(error: KernBenchError | None, interrupt: KeyboardInterrupt | Non
 
 def _run(bench: Bench, context: Context) -> None:
     """The bench and all that it submitted, to the end."""
-    bench.run(context)
+    with _pytorch(bench):
+        bench.run(context)
     if context.submitted == 0:
         raise NoRequestsError(
             f"NO_REQUESTS: bench '{bench.name}' submitted nothing; make a tensor or launch a kernel"
         )
     context.multiprocessing.join_all()
     context.wait_all()
+
+
+def _pytorch(bench: Bench) -> AbstractContextManager[None]:
+    """Counts what PyTorch does on the host: for scripts with it, and where models are compiled for us."""
+    # By name: the backend is built on the runtime, and needs PyTorch.
+    backend = sys.modules.get("kernbench.inductor.backend")
+    if backend is None and getattr(bench.run, "with_pytorch", False):
+        with standing_aside():
+            backend = importlib.import_module("kernbench.inductor.backend")
+    return nullcontext() if backend is None else backend.attached()
 
 
 def _error_of(bench: str, failure: BaseException, machine: Machine) -> KernBenchError:

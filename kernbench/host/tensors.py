@@ -415,7 +415,14 @@ class Tensor:
             raise UsageError(f"tensor '{self.name}' has no copy on SIP {sip}; it is on {held}")
         return copies[sip]
 
+    def fetch(self) -> None:
+        """Wait for what was submitted, and take the time that :meth:`numpy` takes; nothing is read."""
+        self._fetched(tuple(slice(0, n) for n in self.shape), None)
+
     def _read(self, box: Box, sip: int | None) -> Array:
+        return self._storage.peek(self._fetched(box, sip), box, self.dtype, f"tensor '{self.name}'")
+
+    def _fetched(self, box: Box, sip: int | None) -> list[tuple[TensorShard, Box]]:
         launch = self.root.not_written_by
         if launch:
             raise UsageError(
@@ -428,7 +435,7 @@ class Tensor:
         self._storage.fetch(
             [span(shard_ref(shard), shard.shape, part, self.itemsize) for shard, part in parts]
         )
-        return self._storage.peek(parts, box, self.dtype, f"tensor '{self.name}'")
+        return parts
 
 
 class View(Tensor):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import nullcontext
-from typing import Any, NoReturn
+from typing import Any
 
 from kernbench.inductor import buffers, files, helpers, heuristics, library
 from kernbench.inductor.sources import refused
@@ -27,8 +27,10 @@ class Unknown:
             raise AttributeError(name)
         return self._table.get(name, Unknown(f"{self._name}.{name}", self._table))
 
-    def __call__(self, *_: object, **__: object) -> NoReturn:
-        """Nothing of the kind is here."""
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        """Nothing of the kind is here; where PyTorch is, it does it on the host."""
+        if (on_host := library.host_calls.get()) is not None:
+            return on_host(self._name, args, named)
         raise refused(f"{self._name} is not here, and needs PyTorch, which is not used")
 
 

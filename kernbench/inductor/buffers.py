@@ -80,6 +80,10 @@ class Strided:
         """Its numbers, read from the machine."""
         return np.array(self.of(self.memory[: self.end]))
 
+    def item(self) -> Any:
+        """Its only number, read from the machine."""
+        return self.numpy().item()
+
     def write(self, values: Array) -> Strided:
         """Have the host write its numbers; those between that are not its own become 0."""
         flat = np.zeros(self.end, dtypes.dtype(self.dtype).numpy)
@@ -107,11 +111,16 @@ def empty_strided(
 
 
 def like(tensor: Strided, size: Sequence[int] | None = None, dtype: str | None = None) -> Strided:
-    """An empty one of the same type, laid out like ``tensor``, or row-major with ``size``."""
+    """An empty one of the same type, without gaps: its axes in the order of ``tensor``'s, or as ``size``."""
     kind = tensor.dtype if dtype is None else dtype
-    if size is None:
+    if size is not None:
+        return empty_strided(size, dtypes.row_major(size), kind)
+    if extent(tensor.shape, tensor.strides) == tensor.numel():
         return empty_strided(tensor.shape, tensor.strides, kind)
-    return empty_strided(size, dtypes.row_major(size), kind)
+    steps, step = list(tensor.strides), 1
+    for axis in sorted(range(len(steps)), key=lambda n: (steps[n], -n)):
+        steps[axis], step = step, step * tensor.shape[axis]
+    return empty_strided(tensor.shape, steps, kind)
 
 
 def reinterpret_tensor(

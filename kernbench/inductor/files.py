@@ -93,13 +93,15 @@ def carry_out(fn: Callable[[], Any], *_: Any, **__: Any) -> float:
     for number, one in enumerate(results):
         wanted = inputs.arrays.get(f"want{number}")
         if wanted is not None and isinstance(one, Strided):
-            _check(f"want{number}", one, _typed(wanted, one.dtype))
+            name = f"want{number}"
+            if wanted.shape != one.shape:
+                raise refused(f"inputs=: {name} has shape {wanted.shape}, the result {one.shape}")
+            context().checks.append(check_of(name, one, _typed(wanted, one.dtype)))
     return 0.0
 
 
-def _check(name: str, found: Strided, wanted: Array) -> None:
-    if wanted.shape != found.shape:
-        raise refused(f"inputs=: {name} has shape {wanted.shape}, the result {found.shape}")
+def check_of(name: str, found: Strided, wanted: Array, tolerance: float | None = None) -> Check:
+    """That a result holds ``wanted`` when the run ends."""
     run, memory, box = context(), found.memory, (slice(0, found.end),)
 
     def expected() -> Array:
@@ -110,7 +112,7 @@ def _check(name: str, found: Strided, wanted: Array) -> None:
         found.of(flat)[...] = wanted.astype(flat.dtype)
         return flat
 
-    run.checks.append(Check(name, memory, expected, box=box))
+    return Check(name, memory, expected, tolerance=tolerance, box=box)
 
 
 def compiled_module_main(name: object, benchmark: Callable[..., Any]) -> None:
@@ -127,7 +129,8 @@ class AsyncCompile:
         place = frame.f_code.co_filename
         at = _strings("".join(linecache.getlines(place))).get(text, 1)
         padded = "\n" * (at - 1) + text
-        names = {"__name__": f"{name}_kernel", "__file__": place, "__kernel_source__": padded}
+        names: dict[str, Any] = {"__name__": f"{name}_kernel", "__file__": place, "__kernel_source__": padded}
+        names["AttrsDescriptor"] = dict  # not imported by texts that are written where Triton is not
         exec(compile(padded, place, "exec", dont_inherit=True), names)
         made = names[name]
         assert isinstance(made, Kernel)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from functools import cache
 from typing import Any
 
@@ -16,6 +17,10 @@ from kernbench.support import dtypes
 from kernbench.support.dtypes import row_major
 from kernbench.triton import cdiv, next_power_of_2
 
+host_calls: ContextVar[Callable[[str, tuple[Any, ...], dict[str, Any]], Any] | None] = ContextVar(
+    "kernbench_host_calls", default=None
+)
+"""Has PyTorch carry out calls that have no kernel here, on the host; None where that is not there."""
 BUFFERS = 2
 """Blocks of each operand of a product in scratch at a time; its block of sums is there once."""
 

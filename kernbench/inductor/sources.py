@@ -17,6 +17,11 @@ _NODES = re.compile(
     r"\s*# (?:Topologically Sorted |Unsorted )?Source Nodes: \[(.*?)\](?:, Original ATen: \[(.*?)\])?"
 )
 _LINE = re.compile(r"\s*# (?:\s*)File: (.+?):(\d+) in ")
+MODEL_LINES: dict[str, tuple[list[tuple[int, str]], dict[str, str]]] = {}
+"""Of files that were written just now: from which line on they carry out which line of the model.
+
+That is empty for some; then the line of the last of its nodes is, by the node's name.
+"""
 _ABOVE = 12
 """Lines above a call that are searched for what Inductor says of it, at the most."""
 _CALL = re.compile(r"\.run\(|\bextern_kernels\.|\btorch\.ops\.|^\s*def ")
@@ -38,7 +43,11 @@ def calling() -> tuple[str, str]:
         frame = frame.f_back
     if frame is None:
         return "", ""
-    return above(linecache.getlines(frame.f_code.co_filename, frame.f_globals), frame.f_lineno)
+    file = frame.f_code.co_filename
+    nodes, where = above(linecache.getlines(file, frame.f_globals), frame.f_lineno)
+    lines, named = MODEL_LINES.get(file, ([], {}))
+    where = where or next((line for at, line in reversed(lines) if at <= frame.f_lineno), "")
+    return nodes, where or next((named[one] for one in reversed(nodes.split(", ")) if one in named), "")
 
 
 def above(lines: list[str], number: int) -> tuple[str, str]:

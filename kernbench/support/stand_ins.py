@@ -104,6 +104,10 @@ class _StandIns(Alias, MetaPathFinder):
             if not self._users.total():
                 sys.meta_path.remove(self)
 
+    def users(self) -> Iterator[str]:
+        """The packages that ours stand in for, each as often as it is used."""
+        return self._users.elements()
+
     def _taken_out(self, packages: Sequence[str]) -> dict[str, ModuleType]:
         return {
             name: sys.modules.pop(name) for name in list(sys.modules) if name.partition(".")[0] in packages
@@ -127,3 +131,14 @@ def standing_in(without_pytorch: bool = False) -> Iterator[None]:
         yield
     finally:
         _stand_ins.leave(packages)
+
+
+@contextmanager
+def standing_aside() -> Iterator[None]:
+    """Meanwhile imports find what is installed: PyTorch asks for Triton as it is imported."""
+    held = list(_stand_ins.users())
+    _stand_ins.leave(held)
+    try:
+        yield
+    finally:
+        _stand_ins.enter(held)

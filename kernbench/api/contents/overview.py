@@ -50,6 +50,11 @@ def facts(run: Run, window: ChosenWindow) -> Iterator[tuple[str, str]]:
         yield "tiles", "packed: a composite's tiles move as if each were stored by itself"
     for line in run.accounted:
         yield "estimated", line
+    if host := info.get("on_host"):
+        named = ", ".join(f"{one['name']} {one['times']}" for one in host[:6])
+        more = f" and {len(host) - 6} more" if len(host) > 6 else ""
+        times, nbytes = (sum(one[key] for one in host) for key in ("times", "nbytes"))
+        yield "on the host", f"{times} operations of {nbytes} bytes, in no time: {named}{more}"
     count = sum(one.get("times", 1) for one in run.launches)
     launched = "1 launch" if count == 1 else f"{count} launches"
     latency = run.latency_ns

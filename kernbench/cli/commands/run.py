@@ -41,6 +41,9 @@ from kernbench.errors import KernBenchError, nothing_checked
     "--keep-partial", is_flag=True, help="Save the partial results of a run that fails or is interrupted."
 )
 @options.exact
+@click.option(
+    "--strict-device", is_flag=True, help="Refuse what the host would carry out of a PyTorch model."
+)
 @options.instruments
 @options.details
 @options.kept

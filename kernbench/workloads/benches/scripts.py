@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from kernbench.support.stand_ins import standing_in
+from kernbench.support.stand_ins import has_pytorch, standing_in
 from kernbench.support.user_modules import run_file, source
 
 if TYPE_CHECKING:
@@ -70,4 +70,5 @@ def runner(place: str) -> Callable[[Context], Any]:
     module.__file__ = str(Path(place).expanduser().resolve())
     run.__wrapped__ = module  # type: ignore[attr-defined]  # what a run's hash is taken of
     run.__module__ = place
+    run.with_pytorch = not without_pytorch and "torch" in _read(place)[0] and has_pytorch()  # type: ignore[attr-defined]
     return run

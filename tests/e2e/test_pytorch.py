@@ -1,0 +1,241 @@
+"""Models of PyTorch run as they are written. What needs it is skipped without it: see contributing.md."""
+
+from __future__ import annotations
+
+import json
+import linecache
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kernbench as kb
+from kernbench.errors import UsageError
+from kernbench.inductor import sources
+from kernbench.inductor.buffers import Strided, like
+from kernbench.support.stand_ins import has_pytorch, standing_aside, standing_in
+
+Cli = Callable[..., Any]
+with_pytorch = pytest.mark.skipif(not has_pytorch(), reason="PyTorch is not installed")
+
+MODEL = """
+import argparse
+import torch
+from torch import nn
+
+arguments = argparse.ArgumentParser()
+arguments.add_argument("--what", default="forward")
+what = arguments.parse_args().what
+torch.manual_seed(0)
+
+
+class Block(nn.Module):
+    def __init__(self, d=32, h=2):
+        super().__init__()
+        self.h = h
+        self.norm = nn.LayerNorm(d)
+        self.qkv = nn.Linear(d, 3 * d)
+        self.out = nn.Linear(d, d)
+        self.drop = nn.Dropout(0.5 if what == "dropout" else 0.0)
+
+    def forward(self, x):
+        b, t, d = x.shape
+        q, k, v = self.qkv(self.norm(x)).view(b, t, 3, self.h, d // self.h).permute(2, 0, 3, 1, 4)
+        a = (q @ k.transpose(-1, -2)) * (d // self.h) ** -0.5
+        y = self.out((a.softmax(-1) @ v).transpose(1, 2).reshape(b, t, d))
+        return x + self.drop(torch.relu(y))
+
+
+class Pictures(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.norm, self.head = nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.Linear(4, 5)
+
+    def forward(self, x):
+        return self.head(torch.relu(self.norm(self.conv(x))).mean((2, 3)))
+
+
+net, x = (Pictures(), torch.randn(2, 3, 8, 8)) if what == "pictures" else (Block(), torch.randn(2, 8, 32))
+compiled = torch.compile(net, backend="kernbench")
+if what == "forward":
+    with torch.no_grad():
+        first, again = compiled(x), compiled(x)
+else:
+    optimizer = torch.optim.Adam(net.parameters(), lr=1e-3)
+    step = torch.compile(optimizer.step) if what == "step" else optimizer.step
+    lost = []
+    for _ in range(2):
+        optimizer.zero_grad()
+        loss = compiled(x).pow(2).mean()
+        loss.backward()
+        step()
+        lost.append(loss.item())
+    assert lost[1] != lost[0]
+"""
+
+
+@pytest.fixture
+def model(workdir: Path) -> str:
+    (workdir / "model.py").write_text(MODEL, encoding="utf-8")
+    return "model.py"
+
+
+def run(model: str, what: str, topology: str = "h100", **more: Any) -> Any:
+    return kb.run(model, topology, params={"what": what}, store="memory:", trace=False, **more)
+
+
+def line(of: str) -> str:
+    return f"model.py:{next(n for n, text in enumerate(MODEL.splitlines(), 1) if of in text)}"
+
+
+@with_pytorch
+@pytest.mark.parametrize("topology", ["default", "h100"])
+def test_a_model_runs_as_it_is_written_with_the_values_of_pytorch(model: str, topology: str) -> None:
+    done = run(model, "forward", topology)
+    assert done.verdict == "yes"
+    assert "on_host" not in done.info
+    first, second = done.launches[: len(done.launches) // 2], done.launches[len(done.launches) // 2 :]
+    names = [(one["kernel"], one["model_nodes"], one["model_line"]) for one in first]
+    assert names == [(one["kernel"], one["model_nodes"], one["model_line"]) for one in second]
+    lines = {where for _, _, where in names}
+    assert lines == {line("self.qkv("), line("y = self.out"), line("return x +")}
+    assert ("linear" in names[1][1], names[1][0]) == (True, "addmm")
+
+
+@with_pytorch
+def test_weights_are_copied_once_and_values_that_the_host_changes_again(workdir: Path) -> None:
+    (workdir / "twice.py").write_text(
+        "import torch\n"
+        "f = torch.compile(lambda x, w: x @ w)\n"
+        "x, w = torch.ones(64, 64), torch.eye(64)\n"
+        "f(x, w)\n"
+        "f(x, w)\n"
+        "w.mul_(3)\n"
+        "assert f(x, w)[0, 0] == 3\n",
+        encoding="utf-8",
+    )
+    done = kb.run("twice.py", "h100", store="memory:")
+    rows = done.cypher("MATCH (t:Transaction) WHERE t.kind = 'host_write' RETURN count(*) AS n").rows
+    assert rows == [(3,)]
+    assert (done.verdict, [one["name"] for one in done.info["on_host"]]) == ("yes", ["eq", "mul_"])
+
+
+@with_pytorch
+@pytest.mark.parametrize("what", ["train", "step", "pictures", "dropout"])
+def test_a_model_is_trained(model: str, what: str) -> None:
+    done = run(model, what)
+    assert done.verdict == "yes"
+    host = {one["name"]: one for one in done.info["on_host"]}
+    assert host["mean"]["times"] == 2
+    assert host["pow"]["nbytes"] > 0
+    assert ("addcdiv_" in host) == (what != "step")
+    assert ("ops.aten.convolution_backward.default" in host) == (what == "pictures")
+    assert ("ops.aten.native_dropout.default" in host) == (what == "dropout")
+
+
+@with_pytorch
+def test_strict_device_refuses_what_the_host_would_do_and_a_run_says_it(model: str, cli: Cli) -> None:
+    done = cli("run", model, "what=train", "--topology", "h100", "--strict-device")
+    assert done.status == 1
+    assert "pow would run on the host; --strict-device" in done.err
+    assert line("loss = compiled(x)") in done.err
+    done = cli("run", model, "what=train", "--topology", "h100", "--no-trace")
+    assert "operations of" in next(one for one in done.out.splitlines() if one.startswith("on the host"))
+    assert cli("run", model, "--topology", "h100", "--strict-device", "--no-trace").status == 0
+
+
+@with_pytorch
+def test_a_compiled_model_is_called_in_a_run_of_python(workdir: Path) -> None:
+    import torch  # type: ignore[import-not-found, unused-ignore]
+
+    net = torch.nn.Linear(8, 4)
+    compiled = torch.compile(net, backend="kernbench")
+    x = torch.randn(2, 8)
+    with pytest.raises(UsageError, match="no machine is running: call a model"):
+        compiled(x)
+    found = []
+    for topology in ("h100", "minimal"):
+        done = kb.run(lambda torch: found.append(compiled(x)), topology, True, store="memory:", trace=False)
+        assert (done.verdict, [one["kernel"] for one in done.launches]) == ("yes", ["addmm"])
+    assert all(torch.equal(one, net(x)) for one in found)
+
+
+def test_a_file_says_which_of_its_lines_are_which_of_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = "inductor_test.py"
+    monkeypatch.setitem(
+        sources.MODEL_LINES, written, ([(2, "model.py:7"), (4, ""), (6, "model.py:9")], {"add": "model.py:8"})
+    )
+    scope: dict[str, Any] = {"calling": sources.calling}
+    text = (
+        "found = [calling()]\nfound += [calling()]\n# Source Nodes: [mul, add]\n"
+        + "found += [calling()]\n" * 3
+    )
+    monkeypatch.setitem(linecache.cache, written, (len(text), None, text.splitlines(), written))
+    exec(compile(text, written, "exec"), scope)
+    nodes = "mul, add"
+    assert scope["found"] == [
+        ("", ""),
+        ("", "model.py:7"),
+        *[(nodes, "model.py:8")] * 2,
+        (nodes, "model.py:9"),
+    ]
+
+
+def test_while_stand_ins_step_aside_imports_find_what_is_installed() -> None:
+    with standing_in():
+        import triton  # type: ignore[import-not-found, unused-ignore]
+
+        assert triton is sys.modules["kernbench.triton"]
+        with standing_aside():
+            assert sys.modules.get("triton") is not triton
+        assert __import__("triton") is triton
+    assert sys.modules.get("triton") is not triton
+
+
+def test_a_tensor_like_one_with_gaps_has_none_and_its_axes_in_the_same_order() -> None:
+    found = []
+
+    def bench(torch: Any) -> None:
+        memory = torch.empty(2 * 3 * 40)
+        strides = (120, 1, 40), (8, 1, 2), (60, 20, 5)
+        found.extend(like(Strided(memory, (2, 3, 4), one)).strides for one in strides)
+        memory.write(np.zeros(240, np.float32))
+
+    kb.run(bench, "minimal", store="memory:", trace=False)
+    assert found == [(12, 1, 3), (12, 1, 3), (12, 4, 1)]
+
+
+def test_a_tensor_is_fetched_in_the_time_of_reading_it_also_where_nothing_is_worked_out() -> None:
+    took = []
+
+    def bench(torch: Any) -> None:
+        tensor = torch.zeros(64, 64)
+        for read in (tensor.fetch, tensor.numpy):
+            torch.wait_all()
+            before = torch.now
+            read()
+            took.append(torch.now - before)
+        torch.launch("add", lambda x, tl: tl.store(x, tl.load(x) + 1), tensor)
+        tensor.fetch()
+        with pytest.raises(UsageError, match="--verify-data"):
+            tensor.numpy()
+
+    kb.run(bench, "minimal", store="memory:", trace=False)
+    assert took[0] == pytest.approx(took[1])
+    assert took[0] > 0
+
+
+def test_what_the_host_did_is_in_the_summary(cli: Cli, workdir: Path) -> None:
+    Path("host.py").write_text(
+        "from kernbench.workloads.benches import bench\n@bench(name='host', description='d')\n"
+        "def run(torch):\n"
+        "    torch.zeros(4)\n    torch.on_host |= {'pow': (1, 8), 'add': (3, 40)}\n",
+        encoding="utf-8",
+    )
+    said = "on the host   4 operations of 48 bytes, in no time: add 3, pow 1"
+    assert said in cli("run", "host.py", "--topology", "minimal").out
+    found = json.loads(cli("show", "--format", "json").out)["on_host"]
+    assert found == [{"name": "add", "times": 3, "nbytes": 40}, {"name": "pow", "times": 1, "nbytes": 8}]
