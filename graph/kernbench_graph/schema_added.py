@@ -85,12 +85,18 @@ NEEDED = Table("Needed", "run", "Links and components on every path between two 
     _P("component", "string", "The component; empty where it is a link.", to="Component", absent=""),
 ), added=True)  # fmt: skip
 
-CUT = Table("Cut", "run", "Cuts between two parts of the machine that questions asked for.", (
+CUT = Table("Cut", "run", "Cuts through the machine that questions asked for.", (
     _key("Both parts, in words."),
-    _P("src", "string", "The one part."),
+    _P("kind", "string", "`between` two parts; `minimum`: of all cuts between them that of least bandwidth; "
+       "`bisection`: the same between two halves of the machine."),
+    _P("src", "string", "The one part; empty for a half of the machine."),
     _P("dst", "string", "The other part; empty for everything outside of the first."),
-    _P("straight", "bool", "Whether links lead directly from one to the other; if not, the cut has all "
-       "links at the edge of the first."),
+    _P("gbs", "double", "Bandwidth of its links away from the first part or half.", "GB/s"),
+    _P("straight", "bool", "Whether links lead directly from one part to the other; if not, a cut `between` "
+       "them has all links at the edge of the first."),
+    _P("first", "string", "What is on its first side: the one part, or the packages, chiplets or PEs of one "
+       "half."),
+    _P("exact", "bool", "Whether no other cut of its kind has less bandwidth; if not, not all were tried."),
 ), key="name", added=True)  # fmt: skip
 CROSSED = Table("Crossed", "run", "Links of cuts.", (
     _P("cut", "string", "The cut.", to="Cut"),

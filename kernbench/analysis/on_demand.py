@@ -26,6 +26,8 @@ ON_DEMAND = {
     "single points": "routes.fault_answers.single_points",
     "fault": "routes.fault_answers.fault",
     "cut": "routes.traffic.cut",
+    "minimum cut": "routes.least_cuts.minimum_cut",
+    "bisection": "routes.least_cuts.bisection",
     "cone": "use.contention.cone",
     "meetings": "use.contention.meetings",
     "lineage": "value_sources.lineage",

@@ -138,7 +138,7 @@ def ask(
         target, bound = _fit(opened, question, run, given, bound)
         _work_out(opened, question, target, bound)
         found = ask_question(opened, question, target, explain=explain, **bound)
-        more = [] if explain else _of_simulated(opened, question, target, bound)
+        more = [] if explain else _of_simulated(opened, question.text("", bound), target)
         return replace(found, notes=[*found.notes, *more])
 
 
@@ -146,13 +146,11 @@ _SIMULATED = frozenset({"HOP", "SERVED", "WAITED_FOR", "WAITED_AT", "Wait"})
 """What a run has of its simulated part alone, where it accounts for more."""
 
 
-def _of_simulated(
-    store: GraphStore, question: Question, target: str | None, bound: Mapping[str, Any]
-) -> list[str]:
-    """What was simulated of the run, where an answer sums up that alone and the run accounts for more."""
+def _of_simulated(store: GraphStore, text: str, target: str | None) -> list[str]:
+    """What was simulated of the run, where a text sees that alone and the run accounts for more."""
     from kernbench.support.pgraph import looked_at
 
-    if target is None or _SIMULATED.isdisjoint(looked_at(question.text("", bound))):
+    if target is None or _SIMULATED.isdisjoint(looked_at(text)):
         return []
     return said(store.load(target).info)[:1]
 
@@ -274,6 +272,7 @@ def ask_cypher(
         target = None if run is None else run_id(opened, run)
         try:
             limit = QUERY_TIMEOUT_S if timeout_s is None else timeout_s
-            return opened.query(text, dict(params or {}), target, limit, engine)
+            found = opened.query(text, dict(params or {}), target, limit, engine)
         except QueryError as error:
             raise explain_error(error, text) from error
+        return replace(found, notes=[*found.notes, *_of_simulated(opened, text, target)])

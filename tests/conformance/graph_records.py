@@ -451,7 +451,8 @@ def add_to(store: GraphStore, run_id: str) -> None:
                        {"points": "p", "seq": 2, "link": "", "component": "r0"}],
         },
         "cut": {
-            "Cut": [{"name": "c", "src": "dma", "dst": "", "straight": True}],
+            "Cut": [{"name": "c", "kind": "between", "src": "dma", "dst": "", "gbs": 256.0, "straight": True,
+                     "first": "dma", "exact": True}],
             "Crossed": [{"cut": "c", "link": "dma->r0", "back": False},
                         {"cut": "c", "link": "r0->dma", "back": True}],
         },

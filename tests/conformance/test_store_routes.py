@@ -9,7 +9,7 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,8 @@ from tests.property.test_routing_properties import allowed
 
 OBLONG = str(Path(__file__).parents[1] / "exact" / "oblong.yaml")
 ROUTES = ("routing/path", "routing/shared-links", "routing/distances", "routing/within",
-          "routing/fault-impact", "routing/equal-routes", "routing/single-points")  # fmt: skip
+          "routing/fault-impact", "routing/equal-routes", "routing/single-points",
+          "routing/minimum-cut", "routing/bisection")  # fmt: skip
 EQUAL, IMPACT = "routing/equal-routes", "routing/fault-impact"
 PER_MACHINE = 12
 LEAST = 3
@@ -113,6 +114,8 @@ def test_routes_are_those_of_the_graph(new_store: NewStore, size: str) -> None:
                     "routing/single-points": partial(asking.points, *pair),
                     IMPACT: partial(asking.loss, case, case.lost[number]),
                     EQUAL: partial(asking.equal, case.lost[number]),
+                    "routing/minimum-cut": partial(asking.minimum_cut, *pair),
+                    "routing/bisection": asking.bisection,
                 }
                 for question, (name, rows) in enumerate(questions.items()):
                     if plan.asks(at, question):
@@ -190,6 +193,21 @@ class Machine:
         self.graph = graph
         self.links = {edge.id: edge for edge in graph.edges("LINK")}
         self._ways: dict[tuple[str, str, str], Digraph[str]] = {}
+
+    @cached_property
+    def wires(self) -> Digraph[str]:
+        """All links, whatever may use them, with their ``capacity``."""
+        wires: Digraph[str] = nx.DiGraph()
+        for link in self.links.values():
+            wires.add_edge(*link.id.split("->"), capacity=link.properties["bw_gbs"])
+        return wires
+
+    def flow(self, first: set[str], second: set[str]) -> float:
+        """The most that gets from all of the first set to all of the second, GB/s."""
+        wires = self.wires.copy()
+        wires.add_edges_from(("from", name) for name in first)
+        wires.add_edges_from((name, "to") for name in second)
+        return float(nx.maximum_flow_value(wires, "from", "to"))
 
     def ways(self, src: str, dst: str, traffic: str) -> Digraph[str]:
         """The links usable from ``src`` to ``dst``; they have ``nm`` and ``ns``."""
@@ -353,6 +371,41 @@ class Asking:
         expected = [place for place in passed if not nx.has_path(_less(ways, place), src, dst)]
         assert [row["resource"] for row in rows] == expected
         assert [row["seq"] for row in rows] == list(range(1, len(rows) + 1))
+        return rows
+
+    def minimum_cut(self, src: str, dst: str, traffic: str) -> list[dict[str, Any]]:
+        most = self.machine.flow({src}, {dst}) if src != dst else 0.0
+        if not most:
+            return []  # an error, as tests/unit/test_least_cuts.py has it
+        rows = self.ask("minimum-cut", src=src, dst=dst)
+        assert sum(row["gbs"] for row in rows) == pytest.approx(most)
+        assert [row["cut_gbs"] for row in rows] == pytest.approx([most] * len(rows))
+        assert not nx.has_path(_less(self.machine.wires, *(row["link"] for row in rows)), src, dst)
+        return rows
+
+    def bisection(self) -> list[dict[str, Any]]:
+        """Over packages, or over the cubes of one: these machines have few of them."""
+        places = {
+            node.id: [node.properties[key] for key in ("sip", "cube")] for node in self.machine.graph.nodes()
+        }
+        level = 1 if len({sip for sip, cube in places.values() if cube >= 0}) > 1 else 2
+        of: dict[tuple[int, ...], set[str]] = {}
+        for name, place in places.items():
+            if min(place[:level]) >= 0:
+                of.setdefault(tuple(place[:level]), set()).add(name)
+        if len(of) < 2:
+            return []
+        halves = itertools.combinations(of, len(of) // 2)
+        least = min(
+            self.machine.flow(
+                *(set().union(*(of[one] for one in of if (one in half) == here)) for here in (True, False))
+            )
+            for half in halves
+        )
+        rows = self.ask("bisection")
+        assert [row["bisection_gbs"] for row in rows] == pytest.approx([least] * len(rows))
+        assert all(row["exact"] for row in rows)
+        assert sum(row["gbs"] for row in rows) == pytest.approx(least)
         return rows
 
     def loss(self, case: Asked, lost: str) -> list[dict[str, Any]]:

@@ -31,6 +31,8 @@ def test_answers_about_the_simulated_part_alone_say_so(tmp_path: Path) -> None:
         assert kb.ask(question, run.id, tmp_path, **window).notes == run.accounted[:1], question
     for question in ("bottleneck/busiest-links", "critical-path/by-cause"):
         assert kb.ask(question, run.id, tmp_path).notes == []
+    assert kb.ask_cypher(HOPS, run.id, tmp_path).notes == run.accounted[:1]
+    assert kb.ask_cypher("MATCH (l:Launch) RETURN count(l) AS n", run.id, tmp_path).notes == []
     whole = kb.run("llama-decoder", store=tmp_path, topology="minimal", params=given | {"resident": False})
     assert kb.ask("contention/waits-by-resource", whole.id, tmp_path).notes == []
 

@@ -25,23 +25,39 @@ def cut(asked: RunView, params: Mapping[str, Any]) -> Answers:
 
 
 def _tables(topology: Mapping[str, pa.Table], name: str, src: str, dst: str) -> dict[str, pa.Table]:
+    first, second = disjoint(topology, src, dst)
+    wires = topology["Link"].select(["name", "src", "dst", "bw_gbs"]).to_pylist()
+    straight = _between(wires, first, second)
+    found = straight or _between(wires, first, {*topology["Component"]["name"].to_pylist()} - first)
+    if not found:
+        raise UsageError(f"no link leads out of '{src}'; name a component with wires, or a group")
+    gbs = {wire["name"]: wire["bw_gbs"] for wire in wires}
+    about = {"src": src, "dst": dst, "straight": bool(straight), "first": src, "exact": True}
+    out = float(sum(gbs[link] for link, back in found if not back))
+    return cut_tables({"name": name, "kind": "between", "gbs": out, **about}, found)
+
+
+def cut_tables(cut: Mapping[str, Any], links: Sequence[tuple[str, bool]]) -> dict[str, pa.Table]:
+    """The tables of one cut, and of its links with whether each leads back."""
     import pyarrow as pa
 
+    return {
+        "Cut": pa.Table.from_pylist([dict(cut)]),
+        "Crossed": pa.Table.from_pylist(
+            [{"cut": cut["name"], "link": link, "back": back} for link, back in links]
+        ),
+    }
+
+
+def disjoint(topology: Mapping[str, pa.Table], src: str, dst: str) -> tuple[set[str], set[str]]:
+    """All that is in ``src``, and in ``dst`` or else outside; ``UsageError`` where they share something."""
     parents = topology["Component"].select(["name", "parent"]).to_pylist()
     inside = {row["name"]: row["parent"] for row in parents}
     first = _within(inside, src)
     second = _within(inside, dst) if dst else inside.keys() - first
     if first & second:
         raise UsageError(f"'{src}' and '{dst}' share components; name two parts beside each other")
-    wires = topology["Link"].select(["name", "src", "dst"]).to_pylist()
-    straight = _between(wires, first, second)
-    found = straight or _between(wires, first, inside.keys() - first)
-    if not found:
-        raise UsageError(f"no link leads out of '{src}'; name a component with wires, or a group")
-    return {
-        "Cut": pa.Table.from_pylist([{"name": name, "src": src, "dst": dst, "straight": bool(straight)}]),
-        "Crossed": pa.Table.from_pylist([{"cut": name, "link": link, "back": back} for link, back in found]),
-    }
+    return first, second
 
 
 def _within(inside: Mapping[str, str], name: str) -> set[str]:
