@@ -103,17 +103,22 @@ def chains(found: Sequence[Token]) -> Iterator[Chain]:
     >>> chain.steps[0].types, chain.steps[0].direction, chain.steps[0].is_long
     (frozenset({'SENT'}), '>', True)
     """
-    at = 0
-    while at < len(found):
-        if not opens_node(found, at):
-            at += 1
-            continue
-        chain = chain_from(found, at)
+    for chain in every_chain(found):
         for place in (entity.at for of in (chain.nodes, chain.steps) for entity in of):
             if place.unusual:
                 raise UnreadPatternError(text_at(found, place.unusual))
         yield chain
-        at = chain.end
+
+
+def every_chain(found: Sequence[Token]) -> Iterator[Chain]:
+    """As :func:`chains`, those with label expressions and conditions too."""
+    at = 0
+    while at < len(found):
+        if opens_node(found, at):
+            yield (chain := chain_from(found, at))
+            at = chain.end
+        else:
+            at += 1
 
 
 def text_at(found: Sequence[Token], at: int) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from kernbench_graph.errors import QueryError
@@ -18,6 +17,7 @@ from kernbench_graph.projection import second_label
 from kernbench_graph.query.guard import Token, statement
 from kernbench_graph.query.items import is_clause
 from kernbench_graph.query.names import Names, check_names, used_names
+from kernbench_graph.query.patterns import UnreadPatternError, chains
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.stores.embedded.dialect_values import check_values
 from kernbench_graph.stores.embedded.filtered_steps import check_filtered_steps
@@ -140,25 +140,24 @@ def clauses_of(found: list[Token]) -> Iterator[list[Token]]:
         yield clause
 
 
-@dataclass
-class _Relationship:
-    types: frozenset[str]
-    direction: str
-    """``>``, ``<`` or empty for both."""
-    start: int
-
-
 def _check_pattern(clause: list[Token]) -> None:
     """Refuse patterns in which the engine would go over one relationship twice."""
-    steps = list(_relationships(clause))
-    for at, step in enumerate(steps):
-        for other in steps[at + 1 :]:
-            if step.types and other.types and not step.types & other.types:
-                continue
-            straight = (
-                len(steps) == 2 and step.direction == other.direction != "" and other.start == step.start + 1
+    try:
+        steps = [(number, step) for number, chain in enumerate(chains(clause)) for step in chain.steps]
+    except UnreadPatternError:
+        raise refusal("a pattern of this form", "write its conditions after WHERE") from None
+    for at, (chain, step) in enumerate(steps):
+        if step.is_long:
+            raise refusal(
+                "patterns of variable length, in which it repeats relationships",
+                "write the steps one by one",
             )
-            if not straight:
+        if not step.direction:
+            raise refusal("relationships in both directions", "write them with an arrow")
+        for other_chain, other in steps[at + 1 :]:
+            apart = step.types and other.types and not step.types & other.types
+            straight = len(steps) == 2 and chain == other_chain and step.direction == other.direction
+            if not apart and not straight:
                 raise refusal(
                     "relationships of one type in one MATCH, where it takes one for both",
                     "write a MATCH for each, and compare a property of the two",
@@ -167,42 +166,9 @@ def _check_pattern(clause: list[Token]) -> None:
 
 def _has_pattern(clause: list[Token]) -> bool:
     try:
-        return any(True for _ in _relationships(clause))
-    except QueryError:  # one that no clause may have
+        return any(chain.steps for chain in chains(clause))
+    except UnreadPatternError:
         return True
-
-
-def _relationships(clause: list[Token]) -> Iterator[_Relationship]:
-    """The relationships of a MATCH; ``QueryError`` for those of variable length and both directions."""
-    text = [token[1] for token in clause]
-    number = 0
-    for at, mark in enumerate(text):
-        if mark != "-" or at + 1 >= len(text) or (at and text[at - 1] == "-" and text[at - 2] != "]"):
-            continue
-        if text[at + 1] == "[":
-            end = text.index("]", at)
-            inside = text[at + 2 : end]
-            if "*" in inside:
-                raise refusal(
-                    "patterns of variable length, in which it repeats relationships",
-                    "write the steps one by one",
-                )
-            types: frozenset[str] = frozenset()
-            if ":" in inside:
-                names = inside[inside.index(":") + 1 :]
-                names = names[: names.index("{")] if "{" in names else names
-                types = frozenset(name.strip("`") for name in names if name not in ("|", ":"))
-            after = text[end + 1 : end + 3]
-        elif at and text[at - 1] in (")", "<") and text[at + 1] == "-":
-            types, after = frozenset(), text[at + 1 : at + 3]
-        else:
-            continue
-        direction = "<" if at and text[at - 1] == "<" else ">" if after == ["-", ">"] else ""
-        if not direction:
-            raise refusal("relationships in both directions", "write them with an arrow")
-        commas = sum(1 for place in range(at) if text[place] == "," and not _in_pattern(clause, place))
-        number += 1
-        yield _Relationship(types, direction, number + 100 * commas)
 
 
 def _check_order(found: list[Token]) -> None:
