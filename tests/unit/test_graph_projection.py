@@ -7,9 +7,9 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from kernbench_graph.projection import HISTORY, history_for
+from kernbench_graph.projection import HISTORY, graph_parts, history_for
 from kernbench_graph.records import RunRecord
-from kernbench_graph.stores.embedded.loading import project_history
+from kernbench_graph.stores.embedded.loading import project
 
 import kernbench as kb
 from tests.conformance.generated_runs import made_up
@@ -42,7 +42,8 @@ def test_each_table_is_filled_at_once(with_use: bool) -> None:
     topologies = {case.topology.id: case.topology for case in cases}
     assert len(topologies) > 8
     database: Any = Counting()
-    project_history(database, list(topologies.values()), runs, HISTORY if with_use else history_for({"Run"}))
+    names = HISTORY if with_use else history_for({"Run"})
+    project(database, graph_parts(runs, topologies.values(), names, by_id=True), names, by_id=True)
     assert set(database.copies.values()) == {1}
     assert (database.rows["Run"], database.rows["Topology"]) == (25, len(topologies))
     places = sum(topology.tables["Component"].num_rows for topology in topologies.values())

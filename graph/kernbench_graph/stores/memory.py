@@ -20,8 +20,8 @@ from kernbench_graph.records import RunRecord, TopologyRecord, resolve_ref
 from kernbench_graph.store import GraphStore, taken
 from kernbench_graph.stores.embedded.base import LocalStore
 from kernbench_graph.stores.embedded.cache import D, Database, DatabaseEngine, ProjectionCache
-from kernbench_graph.stores.embedded.engines import ARCADE, arcade_files, ladybug_files
-from kernbench_graph.stores.embedded.loading import HISTORY_TABLES, data_bytes, project_history
+from kernbench_graph.stores.embedded.engines import files_of
+from kernbench_graph.stores.embedded.loading import HISTORY_TABLES, data_bytes
 
 
 def open_url(url: str) -> GraphStore:
@@ -157,15 +157,11 @@ class MemoryStore(LocalStore):
         def build() -> Database:
             tables = [run.tables[name] for run in runs for name in HISTORY_TABLES if run.tables]
             size = sum(table.nbytes for table in tables) + data_bytes(*topologies)
-            if engine == ARCADE:
-                from kernbench_graph.stores.arcade.loading import project
-
-                parts = graph_parts(runs, topologies, names, by_id=True)
-                return arcade_files().in_memory(
-                    lambda made: project(made, parts, names, self.progress, by_id=True), size
-                )
-            return ladybug_files().in_memory(
-                lambda made: project_history(made, topologies, runs, names), size
+            parts = graph_parts(runs, topologies, names, by_id=True)
+            files = files_of(engine)
+            found: Database = files.in_memory(
+                lambda made: files.project(made, parts, names, self.progress, by_id=True), size
             )
+            return found
 
         return self._cached(f"history {engine} {' '.join(names)} {changes}", build)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from kernbench_graph.stores.arcade import loading
 from kernbench_graph.stores.arcade.database import ArcadeDatabase, engine_version
-from kernbench_graph.stores.arcade.loading import PROJECTION_VERSION
-from kernbench_graph.stores.embedded.cache import Fill
+from kernbench_graph.stores.embedded.cache import Fill, Project
 
 _REWRITTEN = ("statistics.json", "last-tx-id.bin")
 """Files that the engine writes anew when it closes a database that was only read."""
@@ -19,11 +19,18 @@ class ArcadeFiles:
     """
 
     file = "graph.arcadedb"
+    prefixes = ("free", "freeadded")
+    grows = True
+
+    @property
+    def project(self) -> Project:
+        """Fills an empty database, or adds to one."""
+        return loading.project
 
     @property
     def version(self) -> str:
         """Of the projection and of the engine."""
-        return f"arcadedb {engine_version()} {PROJECTION_VERSION}"
+        return f"arcadedb {engine_version()} {loading.PROJECTION_VERSION}"
 
     def build(self, path: Path, fill: Fill[ArcadeDatabase], data_bytes: int) -> None:
         """Make a database in ``path``."""
@@ -53,4 +60,4 @@ class ArcadeFiles:
         return sum(state.st_size for state in states), max(state.st_mtime_ns for state in states)
 
 
-ARCADE_FILES = ArcadeFiles()
+FILES = ArcadeFiles()

@@ -12,12 +12,10 @@ from kernbench_graph.query.names import Names
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.stores.arcade.database import ArcadeDatabase
 from kernbench_graph.stores.arcade.ddl import index_statements, type_statements
+from kernbench_graph.stores.embedded.cache import Progress
 
 PROJECTION_VERSION = 6
 """Raised whenever the same record would be projected otherwise, so that caches are built anew."""
-
-Progress = Callable[[int, int], None]
-"""Called with the nodes and relationships added so far, and how many there are."""
 
 _INDEXED_FROM = 5000
 """Fewer nodes of a label are looked through in a few milliseconds, and each index takes 256 KB a kind."""

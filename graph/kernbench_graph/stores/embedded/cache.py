@@ -51,6 +51,10 @@ class Database(Protocol):
 D = TypeVar("D", bound=Database)
 Fill = Callable[[D], None]
 """Fills an empty database, or adds to one."""
+Project = Callable[..., None]
+"""As :func:`kernbench_graph.stores.arcade.loading.project`."""
+Progress = Callable[[int, int], None]
+"""Called with the nodes and relationships added so far, and how many there are."""
 
 
 class DatabaseEngine(Protocol[D]):  # type: ignore[misc]  # invariant through Fill
@@ -63,6 +67,18 @@ class DatabaseEngine(Protocol[D]):  # type: ignore[misc]  # invariant through Fi
     @property
     def version(self) -> str:
         """Of the projection and of whatever else decides if an older file can be opened."""
+
+    @property
+    def prefixes(self) -> tuple[str, str]:
+        """What names of entries begin with, without what was added to runs and with it."""
+
+    @property
+    def grows(self) -> bool:
+        """Whether more can be added to a database that was filled."""
+
+    @property
+    def project(self) -> Project:
+        """Fills an empty database with parts of graphs, or where it ``grows`` adds them."""
 
     def build(self, path: Path, fill: Fill[D], data_bytes: int) -> None:
         """Make a database in ``path``, or add to the one there."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kernbench_graph.stores.arcade.files import ArcadeFiles
-    from kernbench_graph.stores.embedded.files import LadybugFiles
+    from kernbench_graph.stores.embedded.cache import DatabaseEngine
 
 LADYBUG = "ladybug"
 ARCADE = "arcadedb"
+ENGINES = {LADYBUG: "embedded.files", ARCADE: "arcade.files"}
+"""Engine -> the module with what makes and opens its databases, called ``FILES`` there."""
 
 
 def engines() -> tuple[str, ...]:
@@ -19,15 +21,7 @@ def engines() -> tuple[str, ...]:
     return (ARCADE, LADYBUG) if is_installed() else (LADYBUG,)
 
 
-def ladybug_files() -> LadybugFiles:
-    """Makes and opens the databases of LadybugDB."""
-    from kernbench_graph.stores.embedded.files import LADYBUG_FILES
-
-    return LADYBUG_FILES
-
-
-def arcade_files() -> ArcadeFiles:
-    """Makes and opens the databases of ArcadeDB."""
-    from kernbench_graph.stores.arcade.files import ARCADE_FILES
-
-    return ARCADE_FILES
+def files_of(engine: str) -> DatabaseEngine[Any]:
+    """Makes and opens the databases of an engine."""
+    files: DatabaseEngine[Any] = import_module(f"kernbench_graph.stores.{ENGINES[engine]}").FILES
+    return files

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kernbench_graph.stores.embedded.cache import Fill
+from kernbench_graph.stores.embedded import loading
+from kernbench_graph.stores.embedded.cache import Fill, Project
 from kernbench_graph.stores.embedded.engine import LadybugDatabase
-from kernbench_graph.stores.embedded.loading import PROJECTION_VERSION
 
 
 class LadybugFiles:
@@ -16,7 +16,15 @@ class LadybugFiles:
     """
 
     file = "graph.lbdb"
-    version = str(PROJECTION_VERSION)
+    version = str(loading.PROJECTION_VERSION)
+    prefixes = ("run", "added")
+    grows = False
+    """In several transactions it has been seen to hold wrong properties."""
+
+    @property
+    def project(self) -> Project:
+        """Fills an empty database."""
+        return loading.project
 
     def build(self, path: Path, fill: Fill[LadybugDatabase], data_bytes: int) -> None:
         """Make a database in ``path``, or add to the one there."""
@@ -44,4 +52,4 @@ class LadybugFiles:
         return state.st_size, state.st_mtime_ns
 
 
-LADYBUG_FILES = LadybugFiles()
+FILES = LadybugFiles()

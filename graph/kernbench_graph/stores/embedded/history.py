@@ -12,19 +12,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kernbench_graph.archive import record as archive
 from kernbench_graph.errors import StoreError
-from kernbench_graph.projection import HISTORY, graph_parts
+from kernbench_graph.projection import HISTORY, GraphPart, graph_parts
 from kernbench_graph.records import RunRecord, TopologyRecord
-from kernbench_graph.stores.embedded.cache import About, Base, ProjectionCache
+from kernbench_graph.stores.embedded.cache import About, Base, Progress, ProjectionCache
 from kernbench_graph.stores.embedded.engine import LadybugDatabase
 from kernbench_graph.stores.embedded.loading import (
     HISTORY_TABLES,
     extend_history,
-    project_history,
+    project,
 )
 
 if TYPE_CHECKING:
     from kernbench_graph.stores.arcade.database import ArcadeDatabase
-    from kernbench_graph.stores.arcade.loading import Progress
 
 _BYTES_PER_RUN = 1 << 20
 """Room for what a run used, where the graph cannot be cached as a file."""
@@ -55,10 +54,13 @@ class History:
     def small(self, names: tuple[str, ...]) -> LadybugDatabase:
         """What needs no table of a run, in memory: quicker made than opened."""
         database = LadybugDatabase()
-        infos = [kept.info for kept in self._runs.values()]
-        runs = [RunRecord(info, {}) for info in infos]
-        project_history(database, self._topologies(infos), runs, names)
+        project(database, self._parts(names), names, by_id=True)
         return database
+
+    def _parts(self, names: tuple[str, ...]) -> list[GraphPart]:
+        infos = [kept.info for kept in self._runs.values()]
+        records = self._records(infos) if names == HISTORY else [RunRecord(info, {}) for info in infos]
+        return graph_parts(records, self._topologies(infos), names, by_id=True)
 
     def free(
         self, cache: ProjectionCache[ArcadeDatabase], names: tuple[str, ...], progress: Progress | None
@@ -66,17 +68,12 @@ class History:
         """For free Cypher, from ``cache``, with the labels and types ``names``."""
         from kernbench_graph.stores.arcade import loading
 
-        infos = [kept.info for kept in self._runs.values()]
-
         def fill(database: ArcadeDatabase) -> None:
-            whole = names == HISTORY
-            records = self._records(infos) if whole else [RunRecord(info, {}) for info in infos]
-            parts = graph_parts(records, self._topologies(infos), names, by_id=True)
-            loading.project(database, parts, names, progress, by_id=True)
+            loading.project(database, self._parts(names), names, progress, by_id=True)
 
         prefix = f"free-history-{len(names)}"
         name = cache.name(prefix, self.content)
-        database = cache.open(name, fill, len(infos), lambda: 0)
+        database = cache.open(name, fill, len(self._runs), lambda: 0)
         cache.prune(f"{prefix}~", keep={name})
         return database
 
@@ -92,7 +89,8 @@ class History:
             topologies, records = self._topologies(infos), self._records(infos)
             if len(topologies) < len(about["topologies"]) or not all(run.tables for run in records):
                 about["runs"] = None  # not all of it could be read: nothing must be built on this
-            project_history(database, topologies, records)
+            parts = graph_parts(records, topologies, HISTORY, by_id=True)
+            project(database, parts, HISTORY, by_id=True)
 
         name = cache.name("history", self.content)
         base = self._base(cache, about)

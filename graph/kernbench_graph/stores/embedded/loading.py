@@ -9,6 +9,7 @@ import pyarrow as pa
 from kernbench_graph.projection import HISTORY, GraphPart, graph_parts
 from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.schema import SCHEMA
+from kernbench_graph.stores.embedded.cache import Progress
 from kernbench_graph.stores.embedded.ddl import statements
 from kernbench_graph.stores.embedded.engine import LadybugDatabase
 
@@ -20,7 +21,12 @@ HISTORY_TABLES = ("Use", "Launch")
 
 
 def project(
-    database: LadybugDatabase, parts: Sequence[GraphPart], names: Collection[str], *, by_id: bool = False
+    database: LadybugDatabase,
+    parts: Sequence[GraphPart],
+    names: Collection[str],
+    progress: Progress | None = None,
+    *,
+    by_id: bool = False,
 ) -> None:
     """Fill an empty database with all ``parts`` that there are of the labels and types ``names``.
 
@@ -32,20 +38,6 @@ def project(
     database.create(statements(names, _own_properties(parts), by_id=by_id))
     for part in parts:
         database.copy(part.name, part.data, part.ends)
-
-
-def project_history(
-    database: LadybugDatabase,
-    topologies: Iterable[TopologyRecord],
-    runs: Iterable[RunRecord],
-    names: Collection[str] = HISTORY,
-) -> None:
-    """Fill an empty database with every run and its topology, and with its launches and its use of resources.
-
-    A run whose topology is not in ``topologies`` has no relationship to it; one without tables has neither
-    launches nor use.
-    """
-    project(database, graph_parts(runs, topologies, names, by_id=True), names, by_id=True)
 
 
 def extend_history(

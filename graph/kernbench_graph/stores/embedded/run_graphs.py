@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Sequence
 from functools import cache as remembered
-from typing import TYPE_CHECKING
+from typing import Any
 
 from kernbench_graph.archive.record import row_count
 from kernbench_graph.projection import GraphPart, graph_parts
@@ -19,13 +19,8 @@ from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.store import GraphStore, additions_state
 from kernbench_graph.stores.embedded.cache import About, Base, D, Database, DatabaseEngine, ProjectionCache
-from kernbench_graph.stores.embedded.engines import ARCADE, LADYBUG, arcade_files, ladybug_files
-from kernbench_graph.stores.embedded.loading import project
+from kernbench_graph.stores.embedded.engines import ARCADE, ENGINES, LADYBUG, files_of
 from kernbench_graph.stores.embedded.open_graphs import OpenGraphs
-
-if TYPE_CHECKING:
-    from kernbench_graph.stores.arcade.database import ArcadeDatabase
-    from kernbench_graph.stores.embedded.engine import LadybugDatabase
 
 _OPEN_DATABASES = 2
 _SAID_FROM = 500_000
@@ -33,8 +28,6 @@ _SAID_FROM = 500_000
 _COST = {ARCADE: (35e-6, 1.8e-3), LADYBUG: (5e-6, 0.4e-3)}
 """About how many seconds and MB each takes, by engine; measured on 1.5 million hops."""
 _COMPUTED = SCHEMA.computed_names()
-_LADYBUG, _FREE = ("run", "added"), ("free", "freeadded")
-"""What the names of the engines' entries begin with, without what was added to runs and with it."""
 _ALWAYS = frozenset({"Run"})
 """A graph has its runs, whatever is asked of it: they show that it is whole."""
 Names = frozenset[str]
@@ -76,12 +69,13 @@ class RunGraphs(GraphStore):
         if self._rows(runs, plain(names) & BY_WINDOW) < _SAID_FROM:
             names = plain(names)  # one graph for all windows
         names |= _ALWAYS
-        entry = self._free if engine == ARCADE else self._ladybug
         for has in self._held(group):
             there = self._open.find(_key(group, has))
             if covers(has, names) and there is not None and not there.is_closed:
-                return self._cached(_key(group, has), lambda: entry(ids, runs, contents, names, added)[1]())
-        wanted, build = entry(ids, runs, contents, names, added)
+                return self._cached(
+                    _key(group, has), lambda: self._entry(engine, ids, runs, contents, names, added)[1]()
+                )
+        wanted, build = self._entry(engine, ids, runs, contents, names, added)
 
         def make() -> Database:
             database = build()
@@ -97,72 +91,53 @@ class RunGraphs(GraphStore):
         """What the open databases of a group have."""
         return [Names(key.removeprefix(group).split()) for key in self._open if key.startswith(group)]
 
-    def _free(
+    def _entry(
         self,
+        engine: str,
         ids: Sequence[str],
         runs: Sequence[RunRecord],
         contents: Sequence[str],
         names: Names,
         added: bool,
     ) -> tuple[Names, Callable[[], Database]]:
-        """What the graph in ArcadeDB has, and what opens it: it grows by what is asked for and lacks."""
-        from kernbench_graph.stores.arcade.loading import project
+        """What the graph in an engine has, and what opens it.
 
-        cache = self._cache(arcade_files())
-        prefix, of, held = _entries(cache, _FREE[added], ids, contents)
+        One that lacks something grows by that where the engine can; else it is made anew, with what another
+        one has where that is no more work.
+        """
+        files = files_of(engine)
+        cache = self._cache(files)
+        prefix, of, held = _entries(cache, files.prefixes[added], ids, contents)
         fits = [has for has in held.values() if covers(has, names)]
-        grows = [name for name, has in held.items() if not (plain(has) & names) - has]
-        largest = max(grows, key=lambda name: (len(held[name]), name), default="")
-        there = held[largest] if largest and not fits else Names()
-        wanted = min(fits, key=lambda has: (len(has), sorted(has))) if fits else joined(names, there)
+        largest, there, wanted = "", Names(), names
+        if fits:
+            wanted = min(fits, key=lambda has: (len(has), sorted(has)))
+        elif files.grows:
+            grows = [name for name, has in held.items() if not (plain(has) & names) - has]
+            largest = max(grows, key=lambda name: (len(held[name]), name), default="")
+            there = held.get(largest, there)
+            wanted = joined(names, there)
+        else:
+            for has in sorted(held.values(), key=sorted):
+                if self._rows(runs, has - wanted) <= self._rows(runs, wanted):
+                    wanted = joined(wanted, has)
         whole, more = self._parts(runs, wanted), self._parts(runs, wanted - there)
         several = len(ids) > 1
 
-        def fill(database: ArcadeDatabase) -> None:
-            project(database, whole(), progress=self.progress, by_id=several)
+        named = () if files.grows else plain(wanted)  # what grows has all types from the start
 
-        def add(database: ArcadeDatabase) -> None:
-            project(database, more(), progress=self.progress, by_id=several, there=there)
+        def fill(database: Any) -> None:
+            files.project(database, whole(), named, self.progress, by_id=several)
 
-        base: Base[ArcadeDatabase] | None = Base(largest, add) if there else None
-
-        def open_it() -> Database:
-            if not fits:
-                self._say_size(runs, wanted - there, ARCADE)
-            return _open(cache, prefix, of, contents, held, wanted, len(ids), fill, whole, base)
-
-        return wanted, open_it
-
-    def _ladybug(
-        self,
-        ids: Sequence[str],
-        runs: Sequence[RunRecord],
-        contents: Sequence[str],
-        names: Names,
-        added: bool,
-    ) -> tuple[Names, Callable[[], Database]]:
-        """What the graph in LadybugDB has, and what opens it.
-
-        It is filled in one transaction: one that grew in several has been seen to hold wrong properties. So
-        one that lacks something is made anew, with what another one has where that is no more work.
-        """
-        cache = self._cache(ladybug_files())
-        prefix, of, held = _entries(cache, _LADYBUG[added], ids, contents)
-        fits = [has for has in held.values() if covers(has, names)]
-        wanted = min(fits, key=lambda has: (len(has), sorted(has))) if fits else names
-        for has in sorted(held.values(), key=sorted) if not fits else ():
-            if self._rows(runs, has - wanted) <= self._rows(runs, wanted):
-                wanted = joined(wanted, has)
-        whole = self._parts(runs, wanted)
-        several = len(ids) > 1
-
-        def fill(database: LadybugDatabase) -> None:
-            project(database, whole(), plain(wanted), by_id=several)
+        def add(database: Any) -> None:
+            files.project(database, more(), named, self.progress, by_id=several, there=there)
 
         def open_it() -> Database:
             if not fits:
-                self._say_size(runs, wanted, LADYBUG)
-            return _open(cache, prefix, of, contents, held, wanted, len(ids), fill, whole)
+                self._say_size(runs, wanted - there, engine)
+            base = Base(largest, add) if there else None
+            found: Database = _open(cache, prefix, of, contents, held, wanted, len(ids), fill, whole, base)
+            return found
 
         return wanted, open_it
 
@@ -210,9 +185,9 @@ class RunGraphs(GraphStore):
 
     def _prune(self, run_id: str) -> None:
         """Remove the caches of a run's graph."""
-        cache = self._cache(ladybug_files())
-        for prefix in (*_LADYBUG, *_FREE):
-            cache.prune(f"{prefix}-{run_id}~")
+        for engine in ENGINES:
+            for prefix in files_of(engine).prefixes:
+                self._cache(files_of(engine)).prune(f"{prefix}-{run_id}~")
 
     def _cached(self, key: str, make: Callable[[], Database]) -> Database:
         """The open database of that key, made where there is none."""

@@ -35,7 +35,7 @@ from kernbench_graph.schema_worked_out import FACTS_VERSION
 from kernbench_graph.store import taken
 from kernbench_graph.stores.embedded.base import LocalStore
 from kernbench_graph.stores.embedded.cache import D, Database, DatabaseEngine, ProjectionCache
-from kernbench_graph.stores.embedded.engines import ARCADE, arcade_files, ladybug_files
+from kernbench_graph.stores.embedded.engines import ARCADE, files_of
 from kernbench_graph.stores.embedded.history import History, Kept
 from kernbench_graph.stores.embedded.order import RunOrder
 from kernbench_graph.stores.embedded.recent import Recent, files_in
@@ -284,8 +284,8 @@ class EmbeddedStore(LocalStore):
         def build() -> Database:
             self._forget(kind)
             if engine == ARCADE:
-                return history.free(self._cache(arcade_files()), names, self.progress)
-            return history.cached(self._cache(ladybug_files())) if names == HISTORY else history.small(names)
+                return history.free(self._cache(files_of(engine)), names, self.progress)
+            return history.cached(self._cache(files_of(engine))) if names == HISTORY else history.small(names)
 
         return self._cached(f"{kind} {history.content}", build)
 
