@@ -24,7 +24,7 @@ from kernbench.support.hints import did_you_mean, shown
 from kernbench.triton import language
 from kernbench.triton.calls import Grid, TritonLanguage, current
 from kernbench.triton.rewriting import CALLS, rewritten
-from kernbench.triton.values import constexpr
+from kernbench.triton.values import Literal, constexpr
 
 STAGES = 3
 """``num_stages`` of launches that do not say, as on a GPU."""
@@ -160,9 +160,10 @@ class OnGrid:
         """All arguments of a launch, those of them that are given by name, and its options."""
         kernel = self.kernel
         known, name = kernel.signature.parameters, kernel.fn.__name__
+        named = {key: value for key, value in given.items() if key not in OPTIONS or key in known}
+        given = {**given, **self._worked_out(args, named)}
         options = {key: given[key] for key in OPTIONS if key in given and key not in known}
         named = {key: value for key, value in given.items() if key not in options}
-        named = {**named, **self._worked_out(args, named)}
         for given_name in named:
             if given_name not in known:
                 meant = did_you_mean(given_name, known)
@@ -178,7 +179,8 @@ class OnGrid:
         """Values of ``@triton.heuristics``, each from the arguments so far."""
         found: dict[str, Any] = {}
         for name, how in self.kernel.heuristics.items():
-            bound = self.kernel.signature.bind_partial(*args, **{**named, **found})
+            so_far = {key: value for key, value in found.items() if key in self.kernel.signature.parameters}
+            bound = self.kernel.signature.bind_partial(*args, **{**named, **so_far})
             bound.apply_defaults()
             found[name] = how(dict(bound.arguments))
         return found
@@ -271,7 +273,8 @@ def jit(fn: Any = None, **options: Any) -> Any:
 
 def _in_kernel(fn: FunctionType, code: CodeType) -> FunctionType:
     """The function by ``code``, whose loops have loads that run ahead; ``min`` and ``max`` take blocks."""
-    spread = {**fn.__globals__, **CALLS, "range": language.range, "min": _either(min), "max": _either(max)}
+    spread = {**fn.__globals__, **CALLS, "range": language.range, "min": _either(min), "max": _either(max),
+              "float": Literal}  # fmt: skip
     cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
     closure = tuple([cells[name] for name in code.co_freevars])
     made = FunctionType(code, spread, fn.__name__, fn.__defaults__, closure)

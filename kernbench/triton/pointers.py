@@ -112,8 +112,10 @@ class BlockPtr:
 
     @property
     def dtype(self) -> dtype:
-        """The type of its elements."""
+        """The type of its elements, as ``element_ty`` of it is."""
         return self.base.dtype
+
+    type = dtype
 
     @property
     def shape(self) -> tuple[int, ...]:

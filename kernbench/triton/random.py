@@ -18,15 +18,16 @@ _TO_UNIT = np.float32(4.6566127342e-10)
 """Of 31 bits to [0, 1), as Triton has it."""
 
 
-def philox(seed: int, offset: Any, rounds: int) -> list[np.ndarray[Any, np.dtype[np.uint32]]]:
-    """The four words of each offset."""
+def philox(seed: Any, offset: Any, rounds: int) -> list[np.ndarray[Any, np.dtype[np.uint32]]]:
+    """The four words of each offset, by one seed or one each."""
     first = np.asarray(offset, np.int64).astype(np.uint64) & _LOW
     c: list[Words] = [first, *(np.zeros_like(first) for _ in range(3))]
-    k0, k1 = seed & 0xFFFFFFFF, seed >> 32 & 0xFFFFFFFF
+    whole = np.asarray(seed, np.int64).astype(np.uint64)
+    k0, k1 = whole & _LOW, whole >> _SHIFT
     for _ in range(rounds):
         a, b = c[0] * np.uint64(0xD2511F53), c[2] * np.uint64(0xCD9E8D57)
-        c = [(b >> _SHIFT) ^ c[1] ^ np.uint64(k0), b & _LOW, (a >> _SHIFT) ^ c[3] ^ np.uint64(k1), a & _LOW]
-        k0, k1 = (k0 + 0x9E3779B9) & 0xFFFFFFFF, (k1 + 0xBB67AE85) & 0xFFFFFFFF
+        c = [(b >> _SHIFT) ^ c[1] ^ k0, b & _LOW, (a >> _SHIFT) ^ c[3] ^ k1, a & _LOW]
+        k0, k1 = (k0 + np.uint64(0x9E3779B9)) & _LOW, (k1 + np.uint64(0xBB67AE85)) & _LOW
     return [word.astype(np.uint32) for word in c]
 
 
@@ -52,7 +53,7 @@ def _of(name: str, dtype: str, how: Callable[[Any], Any], meaning: str) -> Calla
         known, at = data_of(seed), data_of(offset)
         if known is None or at is None:
             raise KernelError(f"tl.{name}: seed and offset must be known: integers, and blocks of tl.arange")
-        values = how(philox(int(known), np.atleast_1d(at), int(n_rounds)))
+        values = how(philox(known, np.atleast_1d(at), int(n_rounds)))
         made = [current(name).constant(np.asarray(one), dtype) for one in (values if four else [values])]
         return tuple(made) if four else made[0]
 

@@ -220,7 +220,8 @@ class Int(int):
 
     def __getitem__(self, key: Any) -> KnownBlock:
         data = np.asarray(int(self), dtypes.dtype(self.dtype).numpy)
-        return KnownBlock(data[key], getcurrent().tl)  # type: ignore[attr-defined]
+        axes = tuple([one for one in (key if isinstance(key, tuple) else (key,)) if one != slice(None)])
+        return KnownBlock(data[axes], getcurrent().tl)  # type: ignore[attr-defined]
 
     def __neg__(self) -> Int:
         return Int(-int(self), INT32 if self.dtype == INT1 else self.dtype)

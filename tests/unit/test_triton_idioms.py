@@ -11,8 +11,10 @@ import pytest
 import kernbench as kb
 import kernbench.triton as triton
 import kernbench.triton.language as tl
+from kernbench.language import interpret
 from kernbench.triton.language.extra import libdevice
 from kernbench.triton.language.extra.cuda.libdevice import rsqrt
+from kernbench.triton.random import philox
 
 N = 16
 X = np.random.default_rng(4).integers(0, 9, (N, N)).astype(np.float32)
@@ -158,6 +160,33 @@ def test_an_idiom_is_what_numpy_makes_of_it(name: str) -> None:
     out = np.zeros(expected.size, np.float32)
     done = kb.run_kernel(kernel[(1,)], X, out=out, topology="minimal", COUNT=expected.size)
     np.testing.assert_allclose(done.output, expected, rtol=1e-5)
+
+
+def test_idioms_of_public_kernels() -> None:
+    """Of TritonBench-G: ``float()`` and its methods, scalars with axes, a seed each, heuristics of warps."""
+
+    @triton.heuristics({"num_warps": lambda given: 8, "B": lambda given: given["n"]})
+    @triton.jit
+    def kernel(x, seeds, out, drawn, whole, n, B: tl.constexpr):
+        i = tl.arange(0, B)
+        there = tl.make_block_ptr(out, (B,), (1,), (0,), (B,), (0,))
+        below = float("-inf")
+        every = n > 0
+        value = tl.load(x + i)
+        kept = tl.where((i < 5) & every[:, None], value, below.to(x.type.element_ty))
+        tl.store(there, kept.to(there.type.element_ty))
+        tl.store(drawn + i, tl.rand(tl.load(seeds + i), i))
+        tl.store(whole + i, libdevice.llrint(value * 0.5) // 2)
+
+    seeds = np.array([1, 2, -3, 1 << 40, 5, 6, 7, 8], np.int64)
+    x = X.ravel()[:8].copy()
+    out, drawn, whole = np.zeros(8, np.float16), np.zeros(8, np.float32), np.zeros(8, np.int32)
+    interpret(kernel[(1,)], x, seeds, out, drawn, whole, 8)
+    np.testing.assert_array_equal(out, np.where(np.arange(8) < 5, x, -np.inf).astype(np.float16))
+    np.testing.assert_array_equal(whole, np.rint(x / 2).astype(int) // 2)
+    words = [philox(int(seed), np.array([at]), 10)[0].view(np.int32)[0] for at, seed in enumerate(seeds)]
+    np.testing.assert_allclose(drawn, [(~one if one < 0 else one) * 2.0**-31 for one in words], rtol=1e-6)
+    assert len(set(drawn)) == 8
 
 
 def test_arguments_that_are_floats_are_scalars_of_the_kernel() -> None:
