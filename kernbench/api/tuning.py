@@ -150,8 +150,9 @@ def tune(
         raise UsageError(f"goal is '{goal}', expected one of {', '.join(TUNING_GOALS)}")
     with limited(timeout):
         program = program_of(bench, params or {})
-    if program.settings:
-        raise UsageError(f"parameter '{next(iter(program.settings))}' is chosen by tune; leave it out")
+        if program.settings:
+            raise UsageError(f"parameter '{next(iter(program.settings))}' is chosen by tune; leave it out")
+        graph, extra = kept_machine(topology, topo, components)
     options = RunOptions(
         verify=verify,
         device=device,
@@ -163,8 +164,6 @@ def tune(
         timeout=timeout,
         exact=exact,
     )
-    with limited(timeout):
-        graph, extra = kept_machine(topology, topo, components)
     with borrowed(store) as opened:
 
         def measure(settings: Mapping[str, Any], choices: Choices, share: float) -> Run:

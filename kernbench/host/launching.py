@@ -26,7 +26,7 @@ FAILURE_POLICIES = ("fail_fast", "run_on")
 """``fail_fast`` stops the kernels of a launch at its first failure, ``run_on`` lets the others end."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchRecord:
     """A launch in a run's outcome. Times in ns; ``t_start`` is the common start of its ``pes`` PEs.
 
@@ -141,26 +141,26 @@ class LaunchHandle:
         """Name, times and size; times that have not come are -1."""
         request = self.request
         return LaunchRecord(
-            self.name,
-            request.t_submit,
-            request.t_start,
-            request.t_done,
-            len(self.targets),
-            request.late_ns,
-            request.pe_times,
-            self.rank,
-            self.call,
-            self.for_pes,
-            self.language,
-            self.blocks,
-            self._settings(),
-            self.first_of,
-            self.follows,
-            self.times,
-            self.model_nodes,
-            self.model_line,
-            self.model_kind,
-            self.source,
+            name=self.name,
+            t_submit=request.t_submit,
+            t_start=request.t_start,
+            t_done=request.t_done,
+            pes=len(self.targets),
+            late_ns=request.late_ns,
+            pe_times=request.pe_times,
+            rank=self.rank,
+            call=self.call,
+            for_pes=self.for_pes,
+            language=self.language,
+            blocks=self.blocks,
+            settings=self._settings(),
+            first_of=self.first_of,
+            follows=self.follows,
+            times=self.times,
+            model_nodes=self.model_nodes,
+            model_line=self.model_line,
+            model_kind=self.model_kind,
+            source=self.source,
         )
 
     def finished(self) -> None:

@@ -18,7 +18,7 @@ _COLUMNS = columns_of("row reference measured unit difference limit basis verdic
 VERDICTS = (WITHIN, EXPLAINED, OUTSIDE, MISSING, TOO_FEW)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedFigure:
     """One figure of a reference beside ours.
 
@@ -36,12 +36,12 @@ class ComparedFigure:
     table: str
     row: str
     reference: float
-    measured: float | None
+    measured: float | None = None
     unit: str
-    difference: float | None
-    relative: float | None
+    difference: float | None = None
+    relative: float | None = None
     limit: str
-    verdict: str
+    verdict: str = MISSING
     source: str
     needs: str = ""
     note: str = ""

@@ -15,7 +15,7 @@ from kernbench.draw.progress import PieceProgress, Standing, duration
 from kernbench.errors import ComponentError, InvariantError, KernBenchError, UsageError, VerificationError
 from kernbench.support.hints import did_you_mean
 from kernbench.validation import sampling, table_file
-from kernbench.validation.compared import EXPLAINED, MISSING, OUTSIDE, TOO_FEW, WITHIN, ComparedFigure, Report
+from kernbench.validation.compared import EXPLAINED, OUTSIDE, TOO_FEW, WITHIN, ComparedFigure, Report
 from kernbench.validation.row_statistics import Found, Statistic, statistic
 from kernbench.validation.sampling import NamedCase
 from kernbench.validation.sampling import module_of as _module
@@ -145,49 +145,52 @@ def measured(
     figure: Callable[[], float | Statistic] | None = None,
 ) -> ComparedFigure:
     """One row by itself, ``figure`` or measured now; ``see`` is its table's."""
-    ours = difference = relative = used = None
-    verdict, note, cases = MISSING, group.note, ""
-    if group.measure or group.statistic:
-        try:
-            found = figure() if figure is not None else getattr(_module(table), group.measure)(settings)
-        except KernBenchError as error:
-            if isinstance(error, _FAULTS) or isinstance(error.__cause__, _FAULTS):
-                error.args = (f"{table}: {title}: {error}", *error.args[1:])
-                raise
-            note = f"the case ends in an error: {error}"
-        else:
-            if isinstance(found, Statistic):
-                cases, verdict, ours = f"{found.rows} of {found.known}", TOO_FEW, found.figure
-            else:
-                ours = float(found)
-    if ours is not None:
-        difference = ours - reference
-        relative = difference / abs(reference) if reference else None
-        used = group.limit.used(ours, reference)
-        verdict = WITHIN if group.limit.holds(ours, reference) else OUTSIDE
-        if verdict == OUTSIDE and group.explained is not None:
-            if group.explained.holds(ours, reference):
-                verdict, note = EXPLAINED, group.explained.text
-            else:
-                note = f"beyond what is known: {group.explained.text}"
-    return ComparedFigure(
-        table,
-        title,
-        reference,
-        ours,
-        group.unit,
-        difference,
-        relative,
-        group.limit.shown(group.unit),
-        verdict,
-        group.source,
-        group.needs if verdict in (OUTSIDE, MISSING) else "",
-        note,
-        group.see or see,
-        used,
-        "fitted" if group.fitted else "predicted",
-        group.fitted,
-        cases,
+    row = ComparedFigure(
+        table=table,
+        row=title,
+        reference=reference,
+        unit=group.unit,
+        limit=group.limit.shown(group.unit),
+        source=group.source,
+        needs=group.needs,
+        note=group.note,
+        see=group.see or see,
+        basis="fitted" if group.fitted else "predicted",
+        fitted=group.fitted,
+    )
+    if not (group.measure or group.statistic):
+        return row
+    try:
+        found = figure() if figure is not None else getattr(_module(table), group.measure)(settings)
+    except KernBenchError as error:
+        if isinstance(error, _FAULTS) or isinstance(error.__cause__, _FAULTS):
+            error.args = (f"{table}: {title}: {error}", *error.args[1:])
+            raise
+        return replace(row, note=f"the case ends in an error: {error}")
+    if isinstance(found, Statistic):
+        row = replace(row, cases=f"{found.rows} of {found.known}", verdict=TOO_FEW, needs="")
+        found = found.figure
+    return row if found is None else _beside(row, group, float(found))
+
+
+def _beside(row: ComparedFigure, group: CaseGroup, ours: float) -> ComparedFigure:
+    """A row with our figure, and how it compares."""
+    verdict, note, reference = WITHIN, group.note, row.reference
+    if not group.limit.holds(ours, reference):
+        verdict = OUTSIDE
+        if group.explained is not None and group.explained.holds(ours, reference):
+            verdict, note = EXPLAINED, group.explained.text
+        elif group.explained is not None:
+            note = f"beyond what is known: {group.explained.text}"
+    return replace(
+        row,
+        measured=ours,
+        difference=ours - reference,
+        relative=(ours - reference) / abs(reference) if reference else None,
+        verdict=verdict,
+        needs=group.needs if verdict == OUTSIDE else "",
+        note=note,
+        used=group.limit.used(ours, reference),
     )
 
 

@@ -10,7 +10,6 @@ import yaml
 from kernbench_graph.errors import QueryError
 from kernbench_graph.query.library import ask, find_question, load_library
 from kernbench_graph.query.question import Question
-from kernbench_graph.query.shared_params import SHARED
 from kernbench_graph.result import Result
 
 QUERIES = Path(__file__).parents[2] / "queries"
@@ -51,13 +50,6 @@ def test_shared_parameters_are_written_by_name(tmp_path: Path) -> None:
     with pytest.raises(QueryError, match="'limit' is -1, but must be of type int, 0 or more"):
         question.bind({"limit": -1})
     assert load(tmp_path, GOOD | {"params": {"limit": None}}).bind({}) == {"limit": 20}
-
-
-def test_shipped_questions_say_nothing_that_is_shared() -> None:
-    for path in QUERIES.glob("*/*.yaml"):
-        for name, said in (yaml.load(path.read_text(), yaml.CSafeLoader).get("params") or {}).items():
-            shared = [one[name] for one in SHARED.values() if name in one]
-            assert not isinstance(said, dict) or said not in shared, f"{path}: {name}"
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,8 @@ from kernbench.support.time_limit import interruptible, limited
 from kernbench.workloads.benches.user import place_of
 
 _NONE = CompiledMachine()
+_ANSWERED = ("latency_ns", "sim_ns", "verified", "run_id", "error", "estimated")
+"""What a point has of its :class:`Measured`."""
 _LOOK_S = 0.5
 """How often the progress is shown while no point ends."""
 
@@ -385,11 +387,10 @@ class _Sweeping:
         shown = machine.name or (
             "default" if given is None else getattr(given, "properties", {}).get("name", given)
         )
-        row = SweepPoint(
-            plan.number, str(shown), plan.params, _values(plan.point.topo), answer.latency_ns, answer.sim_ns,
-            answer.verified, answer.run_id, kept, answer.error, answer.estimated,
-            phases=1 if machine.refreshes else None,
-        )  # fmt: skip
+        figures = {name: getattr(answer, name) for name in _ANSWERED}
+        phases = 1 if machine.refreshes else None
+        settings = plan.params, _values(plan.point.topo)
+        row = SweepPoint(plan.number, str(shown), *settings, kept_before=kept, phases=phases, **figures)
         self._rows.setdefault(plan.number, {})[plan.phase] = row
         self.counter.add(row)
 
