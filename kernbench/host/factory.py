@@ -93,7 +93,7 @@ class TensorFactory:
         copies, without = {}, set[Place]()
         for sip in sips:
             pes = self._shape.even if policy.even else self._shape.pes_of(sip)
-            shards_here = place(policy, sizes, kind.itemsize, sip=sip, cubes=len(pes), pes=pes, name=called)
+            shards_here = place(policy, sizes, kind.name, sip=sip, cubes=len(pes), pes=pes, name=called)
             copies[sip] = shards_here
             without |= idle(policy, shards_here, sip=sip, cubes=len(pes), pes=pes)
         if memory not in MEMORIES:
@@ -188,7 +188,7 @@ class TensorFactory:
             pe = addresses.pe_name(*shard.place)
             start = tuple(cut.start for cut in shard.index)
             shards.append(
-                NamedShard(name, pe, shard.pa, start, shard.shape, kind.itemsize, number, shard.offset_bytes)
+                NamedShard(name, pe, shard.pa, start, shard.shape, shard.nbytes, number, shard.offset_bytes)
             )
             data.names.add(shards[-1])
             for pa, nbytes in addresses.split(shard.pa, shard.nbytes):

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbench.errors import UsageError
+from kernbench.support import dtypes
 from kernbench.support.hints import shown
 
 Split = Literal["replicate", "column_wise", "row_wise", "tiled_column_major", "tiled_row_major"]
@@ -174,7 +175,7 @@ def check_shape(shape: Sequence[int], what: str) -> tuple[int, ...]:
 def place(
     policy: DPPolicy,
     shape: Sequence[int],
-    itemsize: int,
+    dtype: str,
     *,
     sip: int,
     cubes: int,
@@ -183,8 +184,8 @@ def place(
 ) -> tuple[TensorShard, ...]:
     """The shards of a tensor on ``sip``, in (cube, PE) order; PEs whose part is empty have none.
 
-    ``cubes`` and ``pes`` are what the topology has per SIP and per cube (of each cube, if they differ),
-    ``itemsize`` is in bytes. A policy that cannot place the shape is a :class:`UsageError`.
+    ``cubes`` and ``pes`` are what the topology has per SIP and per cube (of each cube, if they differ).
+    A policy that cannot place the shape is a :class:`UsageError`.
     """
     sizes = check_shape(shape, f"tensor '{name}'")
     what = f"tensor '{name}' of shape {sizes}"
@@ -198,7 +199,7 @@ def place(
         for pe, block in enumerate(_split(part, policy.pe, counts[cube], what)):
             if not all(block.shape):
                 continue
-            nbytes = math.prod(block.shape) * itemsize
+            nbytes = dtypes.nbytes(block.shape, dtype)
             if block.start not in offsets:
                 offsets[block.start] = used
                 used += nbytes

@@ -142,7 +142,7 @@ class Tensor:
     @property
     def nbytes(self) -> int:
         """Bytes of one whole copy."""
-        return self.numel() * self.itemsize
+        return dtypes.nbytes(self.shape, self.dtype)
 
     def numel(self) -> int:
         """Number of elements."""

@@ -102,6 +102,11 @@ def access(
     ``mask`` lets elements through, all without. With ``clip`` elements outside of a pointer's tensor are
     left out instead of refused: a mask that is not known yet may exclude them.
     """
+    if dtype in dtypes.PACKED:
+        if mask is not None or strides is not None or clip:
+            raise BadArgumentError(argument, f"blocks of {dtype} take no mask, strides or block pointer")
+        arguments.fits(argument, base, dtypes.nbytes(shape, dtype))
+        return BlockBytes(shape, dtype, ((int(base), dtypes.nbytes(shape, dtype)),), None)
     itemsize = dtypes.SIZES[dtype]
     ptr = base if isinstance(base, Address) else None
     tensor = None if ptr is None else ptr.tensor

@@ -29,8 +29,9 @@ class ProductCalls(Builder):
         acc_dtype: str | None = None,
         out_dtype: str | None = None,
         precision: str | None = None,
+        acc: TensorHandle | None = None,
     ) -> TensorHandle:
-        """``a @ b``, in TCM.
+        """``a @ b``, in TCM; with ``acc`` added to it, in its place.
 
         Args:
             a: Of shape (M, K).
@@ -39,13 +40,18 @@ class ProductCalls(Builder):
             out_dtype: Type of the result; by default a's, or i32 of integers.
             precision: One of the machine's ``pe_gemm.phases``, which says how often the engine goes over the
                 operands; by default once. Values do not depend on it.
+            acc: Sums of shape (M, N), whose type the result has. The result takes their place.
         """
         if isinstance(acc_dtype, TensorHandle):
             raise BadArgumentError("acc_dtype", f"a handle is not a type; {ARGUMENTS['acc']}")
         x, y = self._handle("a", a), self._handle("b", b)
         if precision is not None and not isinstance(precision, str):
             raise BadArgumentError("precision", f"{shown(precision)} is not the name of a precision")
-        return product(self, x, y, acc_dtype, out_dtype, precision or "")
+        if acc is None:
+            return product(self, x, y, acc_dtype, out_dtype, precision or "")
+        if acc_dtype is not None or out_dtype is not None:
+            raise BadArgumentError("acc", "has the type of the result; leave out acc_dtype and out_dtype")
+        return accumulate(self, x, y, self._handle("acc", acc), precision or "")
 
 
 def product(
@@ -81,16 +87,19 @@ def _site(
     return CallSite("gemm", "dot", (m, n), dtype, params, out_bytes, plan)
 
 
-def accumulate(tl: Issuer, x: TensorHandle, y: TensorHandle, total: TensorHandle) -> TensorHandle:
+def accumulate(
+    tl: Issuer, x: TensorHandle, y: TensorHandle, total: TensorHandle, precision: str = ""
+) -> TensorHandle:
     """``total + x @ y`` in the place of ``total``, which the array reads and writes."""
-    site = _site(x.shape, x.dtype, y.shape, y.dtype, None, total.dtype)
+    site = _site(x.shape, x.dtype, y.shape, y.dtype, None, total.dtype, precision)
     if total.shape != site.shape:
         raise BadArgumentError("acc", f"shape {total.shape} is not that of the product, {site.shape}")
     m, k, n = product_shape(x.shape, x.dtype, y.shape, y.dtype)
     inputs = (x.operand(), y.operand(), total.operand())
     in_bytes = x.nbytes + y.nbytes + total.nbytes
     op = tl._new("gemm", "dot_acc", inputs, (m, n), total.dtype, site.params, in_bytes + total.nbytes)
-    tl._send(Gemm(op, tile_plans.gemm(m, k, n, in_bytes, total.nbytes, total.nbytes, x.dtype)))
+    plan = tile_plans.gemm(m, k, n, in_bytes, total.nbytes, total.nbytes, x.dtype, precision)
+    tl._send(Gemm(op, plan))
     return tl._result(op, total._block)
 
 

@@ -52,13 +52,16 @@ def math_result(rule: Operation, types: Sequence[str], scalars: Sequence[int | f
 
 def _calculates(argument: str, name: str) -> None:
     """Refuse a type that no engine calculates with."""
+    if name in dtypes.PACKED:
+        raise BadArgumentError(argument, f"only tl.dot takes {name}")
     if name not in dtypes.DTYPES:
         raise BadArgumentError(argument, WIDE.format(name, "f32" if dtypes.dtype(name).is_float else "i32"))
 
 
 def accumulator(a: str) -> str:
     """The default accumulator of a product of ``a``: f32 for floats, i32 for integers."""
-    _calculates("a", a)
+    if a not in dtypes.PACKED:
+        _calculates("a", a)
     return "f32" if dtypes.dtype(a).is_float else "i32"
 
 

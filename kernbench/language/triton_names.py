@@ -58,7 +58,7 @@ WITHOUT_EFFECT = {
 }
 """Arguments of Triton's calls that are taken and change nothing: there are no caches, and no TF32."""
 ARGUMENTS = {
-    "acc": "add it: acc + tl.dot(a, b)",
+    "acc": "name it: tl.dot(a, b, acc=acc)",
     "return_indices": "use tl.argmax or tl.argmin for the indices",
     "return_indices_tie_break_left": "tl.argmax and tl.argmin give the first of equal values",
     "tie_break_left": "the first of equal values is taken: leave it out",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,16 +18,31 @@ class DType:
     """A data type: name, numpy type, bytes per element, and the tolerance that verification allows."""
 
     name: str
-    numpy: np.dtype[Any]
+    held: np.dtype[Any] | None
+    """The numpy type of its values; None of a packed type, which has sizes and times and no values."""
     tolerance: float
     """``rtol`` and ``atol`` of a comparison; 0.0 for integers, which must be equal."""
     largest: float = 0.0
     """What numbers beyond the range become, as in the instructions of GPUs; 0.0 where that is infinity."""
+    packed: tuple[int, int] = (1, 0)
+    """Of a packed type so many elements of the last axis, and the bytes that they are together."""
+
+    @property
+    def numpy(self) -> np.dtype[Any]:
+        """The numpy type; :class:`UsageError` of a packed type."""
+        if self.held is None:
+            raise UsageError(
+                f"{self.name} has sizes and times here, but no values: use torch.empty, verify nothing"
+            )
+        return self.held
 
     @property
     def itemsize(self) -> int:
-        """Bytes per element."""
-        return self.numpy.itemsize
+        """Bytes per element; :class:`UsageError` of a packed type."""
+        if self.held is None:
+            elements, size = self.packed
+            raise UsageError(f"{self.name} has no bytes per element: {elements} elements are {size} bytes")
+        return self.held.itemsize
 
     @property
     def is_float(self) -> bool:
@@ -64,15 +79,34 @@ _IN_MEMORY = (
     DType("f64", np.dtype(np.float64), 1e-12),
 )
 """Of pointers, indices and other values in memory; no engine calculates with them."""
-_ALL = {**DTYPES, **{known.name: known for known in _IN_MEMORY}}
-_OF_NUMPY = {known.numpy: known for known in _ALL.values()}
-SIZES = {name: known.itemsize for name, known in _ALL.items()}
-"""Bytes per element of each type."""
+PACKED = {
+    known.name: known
+    for known in (
+        DType("bfp8", None, 2**-6, packed=(16, 17)),
+        DType("bfp4", None, 2**-2, packed=(16, 9)),
+        DType("i4", None, 0.0, packed=(2, 1)),
+    )
+}
+"""Block floating point, of which 16 elements share an exponent of a byte, and two integers in a byte."""
+_WHOLE = {**DTYPES, **{known.name: known for known in _IN_MEMORY}}
+_ALL = {**_WHOLE, **PACKED}
+_OF_NUMPY = {known.numpy: known for known in _WHOLE.values()}
+SIZES = {name: known.itemsize for name, known in _WHOLE.items()}
+"""Bytes per element of each type that is not packed."""
 
 
-def nbytes(shape: Iterable[int], name: str) -> int:
-    """Bytes of an array of the type called ``name``, row-major without padding."""
-    return math.prod(shape) * SIZES[name]
+def nbytes(shape: Sequence[int], name: str) -> int:
+    """Bytes of an array of the type called ``name``, row-major without padding.
+
+    :class:`UsageError` where the last extent of a packed type is not a multiple of the elements that belong
+    together.
+    """
+    if name in SIZES:
+        return math.prod(shape) * SIZES[name]
+    elements, size = dtype(name).packed
+    if shape[-1] % elements:
+        raise UsageError(f"{name} of shape {tuple(shape)}: the last extent must be a multiple of {elements}")
+    return math.prod(shape) // elements * size
 
 
 def row_major(shape: Sequence[int]) -> tuple[int, ...]:

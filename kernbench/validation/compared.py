@@ -10,7 +10,7 @@ from kernbench.api.shown import Shows, flat_rows
 from kernbench.draw.cells import number
 from kernbench.draw.content import Content, Flat, Grid, columns_of, lines
 from kernbench.validation.sampling import Sample
-from kernbench.validation.table_file import EXACT, NINE_IN_TEN, FigureTable
+from kernbench.validation.table_file import EXACT, NINE_IN_TEN, OF_SET, FigureTable
 
 WITHIN, OUTSIDE, MISSING = "within", "outside", "cannot be modelled yet"
 EXPLAINED, TOO_FEW = "outside with a reason", "too few rows measured"
@@ -61,7 +61,7 @@ class ComparedFigure:
         """How far the two lie apart: a percentage, or in its unit where its limit or a reference of 0 is."""
         if self.difference is None:
             return "-"
-        if self.relative is None or not (self.limit == EXACT or self.limit.endswith(("%", NINE_IN_TEN))):
+        if self.relative is None or not self.limit.endswith((EXACT, OF_SET, "%", NINE_IN_TEN)):
             return f"{'+' if self.difference > 0 else ''}{number(self.difference)}"
         shown = f"{self.relative:+.1%}"
         return "0.0%" if shown in ("+0.0%", "-0.0%") else shown

@@ -65,8 +65,9 @@ class _Work:
         """What a measure says of a case, now or before; or a statistic of the rows above it."""
         title, _, settings = case
         if group.statistic:
-            of = table, settings["of"]
-            return statistic(settings["what"], self.sets[of], self.known[of])
+            of = table_file.sets_of(settings)
+            rows = [row for name in of for row in self.sets[table, name]]
+            return statistic(settings["what"], rows, sum(self.known[table, name] for name in of))
         turns = sampling.turns(table, settings)
         self.turns -= turns
         kept: float | None = self.kept.find(table, group.measure, settings) if self.kept is not None else None

@@ -15,8 +15,8 @@ from kernbench.hardware.topology.marked_yaml import load_marked
 from kernbench.support.data_files import data_dir
 from kernbench.support.input_files import input_text
 
-EXACT, NINE_IN_TEN = "exact", " for 9 in 10"
-"""How a limit of nothing but rounding is shown, and what follows one that nine in ten rows keep."""
+EXACT, NINE_IN_TEN, OF_SET = "exact", " for 9 in 10", "that of its set"
+"""How a limit of rounding alone is shown, what follows one that nine in ten rows keep, and none of a row."""
 Case = dict[str, Any]
 """What is measured: settings of the measure by name, and columns of the reference's file."""
 Extent = Literal["short", "usual", "all"]
@@ -40,21 +40,21 @@ class Source(_Keys):
 class Limit(_Keys):
     """How far our figure may lie from the reference's: ``by`` how much, as the ``kind`` has it."""
 
-    kind: Literal["exact", "relative", "absolute", "nine_in_ten"] = Field(
+    kind: Literal["exact", "relative", "absolute", "nine_in_ten", "of_set"] = Field(
         description="nine_in_ten: relative, and kept by at least nine in ten rows of the group; "
-        "one beyond it needs to be 'explained' too"
+        "one beyond it needs to be 'explained' too. of_set: none but those of statistics of its set"
     )
     by: Annotated[float, Field(gt=0)] | None = None
 
     @model_validator(mode="after")
     def _given(self) -> Limit:
-        if (self.kind == "exact") == (self.by is not None):
-            raise ValueError("an exact limit has no 'by', and any other needs one")
+        if (self.kind in ("exact", "of_set")) == (self.by is not None):
+            raise ValueError("an exact limit has no 'by', nor has that of a set, and any other needs one")
         return self
 
     def holds(self, ours: float, reference: float) -> bool:
         """Whether ours is within the limit."""
-        return abs(ours - reference) <= self._allowed(reference)
+        return self.kind == "of_set" or abs(ours - reference) <= self._allowed(reference)
 
     def used(self, ours: float, reference: float) -> float | None:
         """Share of the limit that the difference takes, with its sign; None beyond an exact one."""
@@ -69,7 +69,7 @@ class Limit(_Keys):
     def shown(self, unit: str) -> str:
         """``5 %``, ``2 ns``, ``exact``."""
         if self.by is None:
-            return EXACT
+            return EXACT if self.kind == "exact" else OF_SET
         if self.kind == "absolute":
             return f"{self.by:g} {unit}".rstrip()
         return f"{100 * self.by:g} %" + (NINE_IN_TEN if self.kind == "nine_in_ten" else "")
@@ -122,7 +122,7 @@ class CaseGroup(_Keys):
     set: str = Field(default="", description="name that statistics have for these rows")
     statistic: bool = Field(
         default=False,
-        description="in place of a measure: cases have 'of', a set above, and 'what' of its rows",
+        description="in place of a measure: cases have 'of', a set above or several, and 'what' of its rows",
     )
     most_turns: dict[Literal["short", "usual"], float] = Field(
         default={}, description="turns of loops above which a case is left out"
@@ -172,9 +172,16 @@ class FigureTable(_Keys):
         for group in self.groups:
             above.add(group.set)
             for case in group.cases if group.statistic else ():
-                if case.get("of") not in above:
-                    raise ValueError(f"'{case.get('of')}' is not a set of rows above '{group.name}'")
+                for name in sets_of(case):
+                    if name not in above:
+                        raise ValueError(f"'{name}' is not a set of rows above '{group.name}'")
         return self
+
+
+def sets_of(case: Case) -> list[str]:
+    """The sets of rows that a statistic is of."""
+    of = case.get("of")
+    return [str(name) for name in of] if isinstance(of, list) else [str(of)]
 
 
 def folder() -> Path:

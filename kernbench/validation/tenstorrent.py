@@ -1,7 +1,7 @@
-"""Products of matrices on a mesh of cores, whose blocks are multicast along rows and columns.
+"""Products of matrices on a mesh of cores, by the kernel of ``matmul-2d``.
 
-The kernel is tt-metal's 2D matmul: for each step along k a core of each row has a block of the first matrix,
-the first core of each column one of the second, and each core of the row, or column, gets it by one message.
+As in tt-metal's benchmark a core of each row has a block of the first matrix, or reads it, and the first core
+of each column reads one of the second; both go along by multicast. The product stays in the cores.
 """
 
 from __future__ import annotations
@@ -11,51 +11,54 @@ from typing import Any
 from kernbench.api.topologies import load_topology
 from kernbench.engine.machine.machine import Machine
 from kernbench.host import Context, DPPolicy
+from kernbench.host.placement import grid_of
 from kernbench.host.process import paced_collector
-from kernbench.validation.table_file import Case, folder
+from kernbench.support import dtypes
+from kernbench.validation.table_file import Case
 from kernbench.values import DataPlane
+from kernbench.workloads.benches.matmul_2d import matmul_2d, neighbours
 
-SIDE = 8
-"""Cores of a row, and of a column."""
-STAGES = 3
-"""Stages of the loop along k: its buffers hold two blocks, in use or on their way."""
+CORES = {"n150": 64, "p150": 130}
+_PE = "blocks.chip.parts.pe."
+ROOM = {_PE + "pe_tcm.size_bytes": "64 MiB", _PE + "pe_tcm.scratch_bytes": "8 MiB"}
+"""Here each sender has a ring of its own; on the chip all of a row share one, and 1.5 MB are enough."""
 
 
-def matmul(
-    a: Any, b: Any, out: Any, steps: int, block: tuple[int, int, int], near: bool, precision: str, tl: Any
-) -> None:
-    """``block``: (m, k, n) of a step. ``near``: the first matrix lies in the cores, a share of k in each."""
-    y, x = divmod(tl.program_id(0), SIDE)
-    m, k, n = block
-    own = tl.zeros((m, k), "bf16") if near else None
-    for step in tl.range(0, steps, 1, num_stages=STAGES):
-        source = step * SIDE // steps if near else 0
-        left = right = None
-        if x == source:
-            left = own if near else tl.load(a + 2 * m * k * (y * steps + step), (m, k), "bf16")
-            tl.multicast([f"row{(x + i) % SIDE}" for i in range(1, SIDE)], left)
-        if y == 0:
-            right = tl.load(b + 2 * k * n * (x * steps + step), (k, n), "bf16")
-            tl.multicast([f"column{i}" for i in range(1, SIDE)], right)
-        left = tl.recv(f"row{source}", (m, k), "bf16") if left is None else left
-        right = tl.recv("column0", (k, n), "bf16") if right is None else right
-        tl.dot(left, right, precision=precision)
+def turns(case: Case) -> float:
+    """Turns of the loops of all cores together: some ms of CPU each."""
+    blocks = int(case["k"]) // int(case["depth"]) * int(case["down"]) * int(case["across"])
+    return blocks * CORES[str(case["chip"])]
 
 
 def us(case: Case) -> float:
-    """Microseconds of the kernel; ``cycles`` between groups of output tiles, ``depth`` of a block along k."""
-    m, k, n = (int(case[key]) for key in "mkn")
-    steps, near = k // int(case["depth"]), case["in0"] == "L1"
-    block = m // SIDE, int(case["depth"]), n // SIDE
-    subblock = {"blocks.chip.parts.pe.pe_gemm.subblock": {"tiles": 8, "cycles": float(case["cycles"])}}
-    graph = load_topology(str(folder() / "machines" / "n150.yaml"), subblock)
-    torch = Context(Machine(graph, [], check=False), DataPlane(verify=False))
+    """Microseconds of the kernel.
+
+    ``depth`` of a block along k, ``down`` and ``across`` blocks of the output a core, ``cycles`` between
+    groups of output tiles, ``protocol_ns`` of a message.
+    """
+    m, k, n, depth, down, across = (int(case[key]) for key in ("m", "k", "n", "depth", "down", "across"))
+    changes: dict[str, Any] = {
+        **ROOM,
+        _PE + "pe_gemm.subblock.cycles": float(case["cycles"]),
+        _PE + "pe_ipcq.protocol_ns": float(case["protocol_ns"]),
+    }
+    torch = Context(
+        Machine(load_topology(str(case["chip"]), changes), [], check=False), DataPlane(verify=False)
+    )
+    rows, columns = grid = grid_of(torch.pes_per_cube)
+    dtype, near, steps = str(case["dtype"]), case["in0"] == "L1", k // depth
+    height, width = m // rows // down, n // columns // across
     with paced_collector(torch.scheduler.machine.clock):
-        a = torch.empty((SIDE, 8) if near else (SIDE * steps, block[0] * block[1]), dtype="bf16")
-        b = torch.empty((SIDE * steps, block[1] * block[2]), dtype="bf16")
-        out = torch.empty((SIDE * SIDE, 64), dtype="bf16", dp=DPPolicy(pe="row_wise"))
-        slot = 2 * block[1] * max(block[0], block[2])
-        with torch.install_ipcq(["mesh_rows", "mesh_columns"], slot_bytes=slot):
-            launch = torch.launch("mm", matmul, a, b, out, steps, block, near, str(case["fidelity"]))
+        if near:
+            tiles = DPPolicy(pe="tiled_row_major")
+            a = torch.empty((m, k), dtype=dtype, dp=tiles, memory="tcm")
+        else:
+            a = torch.empty((rows * down * steps, height * depth), dtype=dtype)
+        b = torch.empty((columns * across * steps, depth * width), dtype=dtype)
+        slot = max(dtypes.nbytes(size, dtype) for size in ((height, depth), (depth, width)))
+        with torch.install_ipcq(neighbours(rows, columns), slots=1, slot_bytes=slot):
+            everywhere = torch.empty((rows * columns, 1), dp=DPPolicy(pe="row_wise"))
+            how = grid, (m, k, n), (near, False), str(case["fidelity"]), True, False, depth, down, across, 1
+            launch = torch.launch("mm", matmul_2d, a, b, everywhere, *how)
             launch.wait()
     return launch.record.pe_ns / 1000.0

@@ -285,7 +285,7 @@ class DataPlane(Instrument):
                 if value is None:
                     return None
             else:
-                if self.memory.waits(operand.regions):
+                if operand.dtype in dtypes.PACKED or self.memory.waits(operand.regions):
                     return None
                 try:
                     dtype = dtypes.dtype(operand.dtype).numpy

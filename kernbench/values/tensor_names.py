@@ -17,19 +17,11 @@ class NamedShard(NamedTuple):
     addr: int
     start: tuple[int, ...]
     shape: tuple[int, ...]
-    itemsize: int
+    nbytes: int
     number: int = -1
     """Number of the tensor within the run."""
     offset: int = 0
     """Byte of the tensor, block after block, at which the shard begins; the same in all copies."""
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the shard."""
-        nbytes = self.itemsize
-        for extent in self.shape:
-            nbytes *= extent
-        return nbytes
 
     def rows(self, addr: int, end: int) -> str:
         """The rows (elements of a vector) of the tensor that ``[addr, end)`` touches: ``rows 4-7``."""

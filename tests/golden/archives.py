@@ -50,6 +50,7 @@ BENCHES = (
     "ipcq-allreduce",
     "llama-decoder",
     "llama-layer",
+    "matmul-2d",
     "matmul-composite",
     "pe2pe",
     "qkv-gemm",

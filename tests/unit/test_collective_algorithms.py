@@ -56,7 +56,9 @@ def run(
     kinds = {"cubes": DPPolicy("row_wise", "replicate"), "pes": DPPolicy("row_wise", "row_wise")}
     tensor = SimpleNamespace(
         name="x",
-        shards=place(kinds[over], (cubes * pes, 4), 4, sip=0, cubes=cubes, pes=pes) if over in kinds else (),
+        shards=place(kinds[over], (cubes * pes, 4), "f32", sip=0, cubes=cubes, pes=pes)
+        if over in kinds
+        else (),
     )
     sips = tuple(range(ranks))
     first = Call(used.collective, (tensor,), op, 0, root, sips, over, lanes, shape, limits, "", options or {})

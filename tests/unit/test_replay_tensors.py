@@ -23,9 +23,9 @@ def two_tensors() -> tuple[OpLog, TensorNames]:
     """``a`` in two shards of 64 bytes that adjoin, the second one first, and ``b`` behind a gap."""
     log, names = OpLog(), TensorNames()
     a, b = log.add_tensor("a", (64,), "f16", 128, "hbm"), log.add_tensor("b", (32,), "f16", 64, "hbm")
-    names.add(NamedShard("a", "pe1", 0, (32,), (32,), 2, a, 64))
-    names.add(NamedShard("a", "pe0", 64, (0,), (32,), 2, a, 0))
-    names.add(NamedShard("b", "pe0", 192, (0,), (32,), 2, b, 0))
+    names.add(NamedShard("a", "pe1", 0, (32,), (32,), 64, a, 64))
+    names.add(NamedShard("a", "pe0", 64, (0,), (32,), 64, a, 0))
+    names.add(NamedShard("b", "pe0", 192, (0,), (32,), 64, b, 0))
     return log, names
 
 
@@ -67,7 +67,7 @@ def test_freed_memory_is_no_tensors_until_another_one_has_it() -> None:
     names.remove(Region(192, 64))
     log.follow(Op(1, "memory", "dma_read", (operand((192, 64)),)), names)
     assert accesses(log, [1]) == []
-    names.add(NamedShard("c", "pe0", 160, (0,), (64,), 2, log.add_tensor("c", (64,), "f16", 128, "hbm"), 0))
+    names.add(NamedShard("c", "pe0", 160, (0,), (64,), 128, log.add_tensor("c", (64,), "f16", 128, "hbm"), 0))
     log.follow(Op(2, "memory", "dma_read", (operand((192, 64)),)), names)
     assert accesses(log, [1, 2]) == [(2, 2, False, 32, 64)]
 

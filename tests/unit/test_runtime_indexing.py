@@ -67,7 +67,7 @@ def test_whole_inner_dimensions_make_one_run():
 
 
 def test_intersect_is_local():
-    shards = place(DPPolicy(pe="column_wise"), (4, 8), 2, sip=0, cubes=1, pes=4)
+    shards = place(DPPolicy(pe="column_wise"), (4, 8), "f16", sip=0, cubes=1, pes=4)
     box = (slice(1, 3), slice(3, 6))
     assert [intersect(s, box) for s in shards] == [
         None,

@@ -33,7 +33,7 @@ def placed(draw):
 @given(placed())
 def test_distinct_blocks_tile_the_tensor_and_the_layout(case):
     policy, shape, cubes, pes = case
-    shards = place(policy, shape, 2, sip=1, cubes=cubes, pes=pes)
+    shards = place(policy, shape, "f16", sip=1, cubes=cubes, pes=pes)
     without = idle(policy, shards, sip=1, cubes=cubes, pes=pes)
     assert sorted([*[s.place for s in shards], *without]) == [
         (1, c, p) for c in range(policy.num_cubes or cubes) for p in range(policy.num_pes or pes)
@@ -53,7 +53,7 @@ def test_distinct_blocks_tile_the_tensor_and_the_layout(case):
 @given(placed())
 def test_nearest_gives_each_pe_the_whole_tensor_and_its_own_copy(case):
     policy, shape, cubes, pes = case
-    shards = place(policy, shape, 4, sip=0, cubes=cubes, pes=pes)
+    shards = place(policy, shape, "f32", sip=0, cubes=cubes, pes=pes)
     whole = [s.offset_bytes for s in distinct(shards)]
     for own in shards:
         mapped = nearest(shards, own.cube, own.pe)
@@ -65,21 +65,21 @@ def test_nearest_gives_each_pe_the_whole_tensor_and_its_own_copy(case):
 
 
 def test_column_wise_over_cubes_and_pes():
-    shards = place(DPPolicy("column_wise", "column_wise"), (4, 12), 2, sip=0, cubes=2, pes=3)
+    shards = place(DPPolicy("column_wise", "column_wise"), (4, 12), "f16", sip=0, cubes=2, pes=3)
     assert [s.index[1] for s in shards] == [slice(2 * i, 2 * i + 2) for i in range(6)]
     assert [s.offset_bytes for s in shards] == [16 * i for i in range(6)]
     assert {s.shape for s in shards} == {(4, 2)}
 
 
 def test_replicated_cubes_share_offsets():
-    shards = place(DPPolicy("replicate", "row_wise"), (6, 4), 1, sip=0, cubes=2, pes=3)
+    shards = place(DPPolicy("replicate", "row_wise"), (6, 4), "i8", sip=0, cubes=2, pes=3)
     assert [s.offset_bytes for s in shards] == [0, 8, 16, 0, 8, 16]
 
 
 def test_tiles_run_along_rows_or_down_columns():
     shape = (4, 6)
-    along = place(DPPolicy(pe="tiled_row_major"), shape, 1, sip=0, cubes=1, pes=6)
-    down = place(DPPolicy(pe="tiled_column_major"), shape, 1, sip=0, cubes=1, pes=6)
+    along = place(DPPolicy(pe="tiled_row_major"), shape, "i8", sip=0, cubes=1, pes=6)
+    down = place(DPPolicy(pe="tiled_column_major"), shape, "i8", sip=0, cubes=1, pes=6)
     corner = [(s.index[0].start, s.index[1].start) for s in along]
     assert corner == [(0, 0), (0, 2), (0, 4), (2, 0), (2, 2), (2, 4)]
     assert [(s.index[0].start, s.index[1].start) for s in down] == [
@@ -89,13 +89,13 @@ def test_tiles_run_along_rows_or_down_columns():
 
 def test_one_dimension_is_split_by_rows_or_columns_alike():
     for split in ("row_wise", "column_wise"):
-        shards = place(DPPolicy(pe=split), (8,), 4, sip=0, cubes=1, pes=4)
+        shards = place(DPPolicy(pe=split), (8,), "f32", sip=0, cubes=1, pes=4)
         assert [s.index[0].start for s in shards] == [0, 2, 4, 6]
 
 
 def test_cut_is_row_major():
     array = np.arange(12).reshape(3, 4)
-    shard = place(DPPolicy(pe="column_wise"), (3, 4), 8, sip=0, cubes=1, pes=2)[1]
+    shard = place(DPPolicy(pe="column_wise"), (3, 4), "f64", sip=0, cubes=1, pes=2)[1]
     assert cut(array, shard).flags.c_contiguous
     assert cut(array, shard).ravel().tolist() == [2, 3, 6, 7, 10, 11]
 
@@ -108,14 +108,14 @@ def test_parts_that_differ_are_those_of_pytorch(split):
         shape = [7, 7]
         shape[axis] = size
         policy = DPPolicy(pe=split)
-        shards = place(policy, shape, 2, sip=0, cubes=1, pes=4)
+        shards = place(policy, shape, "f16", sip=0, cubes=1, pes=4)
         assert [shard.shape[axis] for shard in shards] == sizes
         assert [shard.offset_bytes for shard in shards] == [14 * sum(sizes[:i]) for i in range(len(sizes))]
         assert idle(policy, shards, sip=0, cubes=1, pes=4) == {(0, 0, pe) for pe in range(len(sizes), 4)}
 
 
 def test_cubes_may_have_different_numbers_of_pes():
-    shards = place(DPPolicy("row_wise", "row_wise"), (12, 1), 1, sip=0, cubes=2, pes=(3, 2))
+    shards = place(DPPolicy("row_wise", "row_wise"), (12, 1), "i8", sip=0, cubes=2, pes=(3, 2))
     assert [(s.cube, s.pe, s.shape[0]) for s in shards] == [
         (0, 0, 2),
         (0, 1, 2),
@@ -124,7 +124,7 @@ def test_cubes_may_have_different_numbers_of_pes():
         (1, 1, 3),
     ]
     with pytest.raises(UsageError, match="num_pes=3, but the topology has 2 PEs per cube"):
-        place(DPPolicy(num_pes=3), (12, 1), 1, sip=0, cubes=2, pes=(3, 2))
+        place(DPPolicy(num_pes=3), (12, 1), "i8", sip=0, cubes=2, pes=(3, 2))
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_cubes_may_have_different_numbers_of_pes():
 )
 def test_what_cannot_be_placed_says_why(policy, shape, words):
     with pytest.raises(UsageError) as caught:
-        place(policy, shape, 2, sip=0, cubes=2, pes=4, name="w")
+        place(policy, shape, "f16", sip=0, cubes=2, pes=4, name="w")
     for word in words:
         assert word in str(caught.value)
 

@@ -23,7 +23,8 @@ from kernbench.engine.program.math_rates import MathRates, passes_of
 from kernbench.errors import UsageError
 from kernbench.hardware.kinds import LINK_KINDS
 from kernbench.hardware.topology.energy import Figures
-from kernbench.support.dtypes import DTYPES, SIZES
+from kernbench.support.dtypes import DTYPES, PACKED, nbytes
+from kernbench.support.dtypes import dtype as dtype_named
 from kernbench.support.pgraph import TopologyRecord, further_link_properties
 
 Times = Callable[[Ints, NDArray[np.float64]], Ints]
@@ -269,8 +270,8 @@ def _at_ops(op: pa.Table, rows: Ints, part: Ints, cause: str, fj: Ints, times: T
 
 
 def _figure(figures: Mapping[str, float], dtype: str) -> float:
-    """That of a type; truth values and unsigned integers cost what i8 does, unless they have their own."""
-    return figures.get(dtype, figures.get("i8", 0.0) if dtype in ("i1", "u8") else 0.0)
+    """That of a type; truth values, unsigned and packed types without one of their own cost what i8 does."""
+    return figures.get(dtype, figures.get("i8", 0.0) if dtype in ("i1", "u8", *PACKED) else 0.0)
 
 
 _Operand = tuple[int, str, str]
@@ -287,5 +288,5 @@ def _operands(tables: Mapping[str, pa.Table]) -> dict[int, list[_Operand]]:
 
 def _widest(operands: Any, otherwise: str) -> str:
     """The type in which the first two operands are multiplied: the wider one, floats before integers."""
-    inputs = [dtype for position, _, dtype in operands if position in (0, 1) and dtype in DTYPES]
-    return max(inputs, key=lambda name: (DTYPES[name].is_float, SIZES[name]), default=otherwise)
+    inputs = [name for at, _, name in operands if at in (0, 1) and (name in DTYPES or name in PACKED)]
+    return max(inputs, key=lambda name: (dtype_named(name).is_float, nbytes((16,), name)), default=otherwise)

@@ -12,7 +12,7 @@ import pyarrow as pa
 from kernbench.analysis.trace_tables import Texts, host_of
 from kernbench.analysis.windows.time_window import Floats, Window
 from kernbench.hardware.kinds import COMPONENT_KINDS
-from kernbench.support.dtypes import dtype as dtype_named
+from kernbench.support.dtypes import nbytes
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ def _held_in_tcm(tables: Mapping[str, pa.Table], window: Window) -> Iterator[Cou
 
 def _bytes(shape: str, dtype: str) -> int:
     sizes = [int(size) for size in shape.split("x")] if shape else []
-    return int(np.prod(sizes, dtype=np.int64)) * dtype_named(dtype).itemsize
+    return nbytes(sizes or [1], dtype)
 
 
 def _sum_up(

@@ -13,7 +13,7 @@ from math import ceil
 
 from kernbench.hardware.topology.fields import numbers
 from kernbench.hardware.topology.pe_spec import ARRAYS
-from kernbench.support.dtypes import dtype
+from kernbench.support.dtypes import nbytes
 from kernbench.support.pgraph import Properties
 
 Block = tuple[int, int, int]
@@ -128,5 +128,5 @@ def subblock(m: int, n: int, tiles: int) -> tuple[int, int]:
     return max(shapes, key=lambda shape: (shape[0] * shape[1], -max(shape), shape[0]))
 
 
-def _size(name: str) -> int:
-    return dtype(name).itemsize if name else 1
+def _size(name: str) -> float:
+    return nbytes((16,), name) / 16 if name else 1

@@ -13,7 +13,7 @@ from kernbench.hardware.kinds import COMPONENT_KINDS, LINK_KINDS, Form
 from kernbench.hardware.topology.fields import Section
 from kernbench.hardware.topology.marked_yaml import load_data
 from kernbench.support.data_files import data_dir
-from kernbench.support.dtypes import DTYPES
+from kernbench.support.dtypes import DTYPES, PACKED
 from kernbench.support.hints import did_you_mean
 
 Figure = Annotated[float, Field(ge=0, le=1e12)]
@@ -81,8 +81,8 @@ def wrong(
                     expected = "one figure for each type" if key in _TYPED.values() else "one figure"
                     yield (kind, key), f"is {value!r}, expected {expected}"
                 for name in value if isinstance(value, Mapping) else ():
-                    if name not in DTYPES:
-                        yield (kind, key, name), f"is not a type, {did_you_mean(name, DTYPES)}"
+                    if name not in DTYPES and name not in PACKED:
+                        yield (kind, key, name), f"is not a type, {did_you_mean(name, (*DTYPES, *PACKED))}"
 
 
 @cache

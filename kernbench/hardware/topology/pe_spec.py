@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from kernbench.hardware.topology.fields import Gbs, MemoryPart, Part, PowerOfTwo, Section, Size, section
 from kernbench.operations import ANY, NAMES
-from kernbench.support.dtypes import DTYPES
+from kernbench.support.dtypes import DTYPES, PACKED
 from kernbench.support.hints import did_you_mean
 
 MAX_TCM_BYTES = 2 << 20
@@ -170,8 +170,8 @@ def _rates(value: object) -> object:
     if not isinstance(value, dict):
         return value
     for name, rate in value.items():
-        if name != ANY and name not in DTYPES:
-            raise ValueError(f"names the type {name!r}, {did_you_mean(str(name), (ANY, *DTYPES))}")
+        if name not in (ANY, *DTYPES, *PACKED):
+            raise ValueError(f"names the type {name!r}, {did_you_mean(str(name), (ANY, *DTYPES, *PACKED))}")
         if type(rate) not in (int, float) or not 0 < rate <= 1e12:
             raise ValueError(f"has {name!r} set to {rate!r}, expected a number above 0")
     if ANY not in value:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from kernbench.host.placement import DPPolicy, place
-from kernbench.support import dtypes
 from kernbench.support.sizes import decimal_size
 from kernbench.workloads.models.layout import Share
 
@@ -42,8 +41,8 @@ class _Plan:
     def empty(self, *shape: int, dp: DPPolicy, name: str, dtype: str = "f16") -> _Placed:
         """As :meth:`kernbench.host.Context.empty`."""
         found: Bytes = Counter()
-        size, cubes, pes = dtypes.dtype(dtype).itemsize, self.cubes_per_sip, self.pes_per_cube
-        for shard in place(dp, shape, size, sip=0, cubes=cubes, pes=pes, name=name):
+        cubes, pes = self.cubes_per_sip, self.pes_per_cube
+        for shard in place(dp, shape, dtype, sip=0, cubes=cubes, pes=pes, name=name):
             found[shard.cube, shard.pe] += -(-shard.nbytes // self._burst) * self._burst
         self.made.append(_Placed(shape, found))
         return self.made[-1]
