@@ -103,10 +103,17 @@ def access(
     left out instead of refused: a mask that is not known yet may exclude them.
     """
     if dtype in dtypes.PACKED:
-        if mask is not None or strides is not None or clip:
-            raise BadArgumentError(argument, f"blocks of {dtype} take no mask, strides or block pointer")
-        arguments.fits(argument, base, dtypes.nbytes(shape, dtype))
-        return BlockBytes(shape, dtype, ((int(base), dtypes.nbytes(shape, dtype)),), None)
+        elements, size = dtypes.PACKED[dtype].packed
+        dtypes.nbytes(shape, dtype)
+        *steps, last = strides or dtypes.row_major(shape)
+        if mask is not None or clip or last != 1 or any(step % elements for step in steps):
+            raise BadArgumentError(
+                argument, f"blocks of {dtype} take no mask, and rows of whole {elements} elements"
+            )
+        groups, pitches = (*shape[:-1], shape[-1] // elements), (*(step // elements for step in steps), 1)
+        extent, runs, _ = _whole(groups, pitches, size)
+        arguments.fits(argument, base, shift + extent * size)
+        return BlockBytes(shape, dtype, tuple([(int(base) + shift + at, n) for at, n in runs]), None)
     itemsize = dtypes.SIZES[dtype]
     ptr = base if isinstance(base, Address) else None
     tensor = None if ptr is None else ptr.tensor

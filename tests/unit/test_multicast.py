@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,8 @@ import pytest
 
 import kernbench as kb
 from kernbench.errors import DeadlockError, KernelError, LaunchError
-from tests.grids import grid
+from kernbench.host import DPPolicy
+from tests.grids import GRID, GRIDS, grid
 from tests.queue_runs import Rig
 
 FOUR = {"system.sips": 1, "sip.cube_mesh": {"w": 1, "h": 1}, "cube.pes.count": 4,
@@ -207,6 +209,40 @@ def test_the_record_says_what_was_split_from_what_and_charges_the_source_once() 
         if row["kind"] == "ipcq_token" and row["number"] not in run.tables["Split"]["txn"].to_pylist()
     ]  # fmt: skip
     assert sum(row["bytes"] for row in read) == 6 * N
+
+
+@pytest.mark.parametrize("shape", ["torus", "fed torus"])
+def test_a_sender_with_two_links_reads_its_message_once(shape: str, tmp_path: Path) -> None:
+    both = '      - {pair: ["r[2,0]", "pe[0]"], wire: local}\n      - {pair: ["r[0,0]", hbm]'
+    text = GRID.format(**GRIDS[shape]).replace('      - {pair: ["r[0,0]", hbm]', both)
+    file = tmp_path / "two.yaml"
+    file.write_text(
+        f"{text}energy: {{pe_tcm: {{pj_per_byte_read: 10, pj_per_byte_write: 0}}}}\n", encoding="utf-8"
+    )
+
+    def kernel(x: Any, out: Any, tl: Any) -> None:
+        if (pe := tl.program_id(0)) == 0:
+            tl.multicast(["to1", "to2"], row(tl, 1.0))
+        elif pe < 3:
+            tl.store(out + pe * 2 * N, tl.recv("back"))
+
+    def bench(torch: Any) -> None:
+        x, out = torch.zeros((12, 16), dp=DPPolicy(pe="row_wise")), torch.zeros((3, N))
+        table: Any = {(0, 0, 0): {"to1": (0, 0, 1), "to2": (0, 0, 2)}}
+        with torch.install_ipcq(table | {(0, 0, pe): {"back": (0, 0, 0)} for pe in (1, 2)}):
+            torch.launch("k", kernel, x, out)
+
+    run = kb.run(bench, str(file), store="memory:", check=True)
+    tokens = [t for t in run.tables["Transaction"].to_pylist() if t["kind"] == "ipcq_token"]
+    assert [t["src"] for t in tokens] == ["chip.pe0.pe_dma"] * 2
+    whole, other = sorted(t["number"] for t in tokens)
+    assert run.tables["Split"].to_pylist() == [{"txn": other, "whole": whole}]
+    at = {hop["resource"] for hop in run.tables["Hop"].to_pylist() if hop["txn"] in (whole, other)}
+    assert {"chip.pe0.pe_dma->chip.r0_0", "chip.pe0.pe_dma->chip.r2_0"} <= at
+    spent = {part["name"]: part["dynamic_pj"] for part in run.energy("part")["rows"]}
+    assert spent["chip.pe0.pe_tcm"] == 10 * 2 * N
+    path = run.critical_path()
+    assert sum(step.ns for step in path.steps) == pytest.approx(path.ns, abs=1e-9)
 
 
 def test_it_needs_queues() -> None:

@@ -38,11 +38,13 @@ def test_loads_and_products_of_a_kernel(dtype: str, nbytes: int) -> None:
     def body(base: Any, tl: Any) -> None:
         a, b = (tl.load(base + at, (32, 32), dtype) for at in (0, nbytes))
         total = tl.dot(a, b, out_dtype="i32" if dtype in ("i4", "i8") else "f32")
-        seen.extend((a.nbytes, tl.dot(a, b, acc=total).dtype))
+        part = tl.load(base, (2, 16), dtype, strides=(32, 1))
+        seen.extend((a.nbytes, part.nbytes, tl.dot(a, b, acc=total).dtype))
 
     rig.run([body], x)
     assert x.nbytes == 2 * nbytes
-    assert seen == [nbytes, "i32" if dtype in ("i4", "i8") else "f32"]
+    assert [op.nbytes for op in rig.seen.named("dma_read")] == [nbytes, nbytes, nbytes // 32]
+    assert seen == [nbytes, nbytes // 32, "i32" if dtype in ("i4", "i8") else "f32"]
     rig.close()
 
 
@@ -50,10 +52,8 @@ def test_loads_and_products_of_a_kernel(dtype: str, nbytes: int) -> None:
     ("call", "told"),
     [
         (lambda tl, x: tl.load(x, (32, 32), "bfp8") + 1.0, "only tl.dot takes bfp8"),
-        (
-            lambda tl, x: tl.load(x, (32, 32), "bfp8", strides=(64, 1)),
-            "take no mask, strides or block pointer",
-        ),
+        (lambda tl, x: tl.load(x, (16, 16), "bfp8", strides=(40, 1)), "rows of whole 16 elements"),
+        (lambda tl, x: tl.load(x, (1, 32), "bfp8", mask=tl.zeros((1, 32), "i1")), "take no mask"),
         (lambda tl, x: tl.load(int(x), (32, 8), "bfp8"), "must be a multiple of 16"),
     ],
 )

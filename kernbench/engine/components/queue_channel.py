@@ -124,9 +124,13 @@ class QueueChannel:
             token.op.transactions.append(transaction.id)
             return transaction
 
+        first: Transaction | None = None
         for trunk in self.trunks(peers):
             whole = begin(trunk)
+            if first is not None:  # over another first link; the bytes are read once
+                whole.split_from = first.id
             branches = branches_of(trunk, whole, self._system.fabric.flit_bytes, begin)
+            first = first or whole
             if not gbs:
                 access.send(self._owner, [whole], branches)
                 continue
