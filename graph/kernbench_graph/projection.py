@@ -237,6 +237,21 @@ def second_label(text: str) -> str:
     return text if _PLAIN.fullmatch(text) and not reserved else ""
 
 
+def by_second(part: GraphPart) -> Iterator[tuple[str, pa.Table]]:
+    """The rows of a part by the second label that its nodes have; components alone have one."""
+    import pyarrow.compute as pc
+
+    if part.name != "Component":
+        yield "", part.data
+        return
+    column = part.data["label"]
+    by_label: dict[str, list[str]] = {}
+    for text in pc.unique(column).to_pylist():
+        by_label.setdefault(second_label(text), []).append(text)
+    for second, texts in by_label.items():
+        yield second, part.data.filter(pc.is_in(column, value_set=pa.array(texts, pa.string())))
+
+
 def own_columns(texts: pa.ChunkedArray, label: NodeLabel) -> dict[str, pa.Array]:
     """One column for each property that nodes of a label have beyond the common ones; null where it lacks.
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from kernbench_graph.query.guard import Token, statement, tokens
 from kernbench_graph.query.items import is_clause, items_from, written
+from kernbench_graph.query.patterns import SHORTEST, UnreadPatternError, outer
 
-_PATHS = frozenset(("shortestpath", "allshortestpaths", "any", "all", "shortest"))
+_PATHS = frozenset((*SHORTEST, "any", "all", "shortest"))
 
 
 def columns_of(cypher: str) -> list[str] | None:
@@ -18,11 +19,12 @@ def columns_of(cypher: str) -> list[str] | None:
     ['t.kind', 'n']
     """
     found = statement(cypher)
-    depth = start = 0
-    for at, (kind, text, _) in enumerate(found):
-        depth += (text in "([{") - (text in ")]}") if kind == "mark" else 0
-        if not depth and is_clause(found, at, "RETURN"):
-            start = at + 1
+    try:
+        start = max(
+            (at + 1 for at in outer(found, 0, len(found)) if is_clause(found, at, "RETURN")), default=0
+        )
+    except UnreadPatternError:  # a bracket that is not closed
+        return None
     if not 0 < start < len(found):
         return None
     items, _ = items_from(found, start + (found[start][1].upper() == "DISTINCT"))

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from kernbench_graph.errors import QueryError, UnknownNameError
 from kernbench_graph.query.anchors import RECORDS, PatternGraph
 from kernbench_graph.query.guard import Token
+from kernbench_graph.query.items import has_star
 from kernbench_graph.query.looked_at import ADDED
 from kernbench_graph.query.patterns import Chain, PatternNode, PatternStep, text_at
 from kernbench_graph.schema import SCHEMA
@@ -90,10 +91,7 @@ class Conditions:
         self._of_nodes: dict[int, tuple[PatternNode, list[str]]] = {}
         self._edits: list[tuple[int, int, int, str]] = []
         """Where, in which order at one place, how many characters go, and what comes instead."""
-        self._has_star = any(
-            text == "*" and text_at(found, at - 1).upper() in ("WITH", "RETURN", "DISTINCT")
-            for at, (_, text, _) in enumerate(found)
-        )
+        self._has_star = has_star(found)
 
     def __len__(self) -> int:
         return len(self._of_nodes) + len(self._edits)

@@ -6,7 +6,7 @@ a condition that says whose it must be (:mod:`kernbench_graph.query.conditions`)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 from kernbench_graph.query.anchors import Held, PatternGraph, is_named, variables
@@ -14,18 +14,19 @@ from kernbench_graph.query.conditions import Conditions, refusal
 from kernbench_graph.query.guard import Token, statement
 from kernbench_graph.query.items import is_clause, items_from
 from kernbench_graph.query.patterns import (
+    SHORTEST,
     Part,
     UnreadPatternError,
     chain_from,
     closing,
     opens_node,
+    outer,
     path_from,
     text_at,
 )
 
 _CLAUSES = ("MATCH", "OPTIONAL", "WITH", "UNWIND", "RETURN", "UNION", "CALL")
 _SUBQUERIES = ("EXISTS", "COUNT", "COLLECT")
-_SHORTEST = ("shortestpath", "allshortestpaths")
 
 
 @lru_cache(maxsize=512)
@@ -70,14 +71,6 @@ class _Reader:
     def _upper(self, at: int) -> str:
         return text_at(self._found, at).upper()
 
-    def _outer(self, start: int, end: int) -> Iterator[int]:
-        """The tokens outside brackets, and those that open one."""
-        at = start
-        while at < end:
-            yield at
-            kind, text, _ = self._found[at]
-            at = closing(self._found, at) + 1 if kind == "mark" and text in "([{" else at + 1
-
     def clauses(self, start: int, end: int, held: Held, anew: Held) -> Held:
         """Read clauses; return what the last RETURN passes on.
 
@@ -88,7 +81,7 @@ class _Reader:
             anew: those that a UNION leaves.
         """
         held, passed = dict(held), Held()
-        starts = [at for at in self._outer(start, end) if self._opens_clause(at, start)]
+        starts = [at for at in outer(self._found, start, end) if self._opens_clause(at, start)]
         if starts[:1] != [start]:
             starts.insert(0, start)  # EXISTS { (a)-->(b) }
         group: list[tuple[int, int]] = []
@@ -124,7 +117,7 @@ class _Reader:
         return self._upper(at) != "CALL" or self._upper(at + 1) in ("{", "(")
 
     def _call(self, at: int, end: int, held: Held) -> Held:
-        opened = next((n for n in self._outer(at, end) if self._upper(n) == "{"), 0)
+        opened = next((n for n in outer(self._found, at, end) if self._upper(n) == "{"), 0)
         if not opened:
             raise UnreadPatternError("CALL")
         scope = [text.strip("`") for _, text, _ in self._found[at:opened]]
@@ -138,7 +131,7 @@ class _Reader:
         for at, end in group:
             paths: list[Part] = []
             while at < end and self._upper(at) != "WHERE":
-                opened = self._found[at][1] == "(" and self._upper(at - 1).lower() not in _SHORTEST
+                opened = self._found[at][1] == "(" and self._upper(at - 1).lower() not in SHORTEST
                 paths += [path_from(self._found, at)] if opened else []
                 at = paths[-1].end if opened else at + 1
             clauses.append((paths, at, end))

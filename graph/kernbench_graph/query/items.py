@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from kernbench_graph.query.guard import Token
 
@@ -28,6 +29,12 @@ def is_clause(found: Sequence[Token], at: int, *words: str) -> bool:
     before = found[at - 1][1].upper() if at else ""
     kind, text, _ = found[at]
     return kind == "word" and text.upper() in (words or _ENDS) and before not in _NOT_CLAUSES
+
+
+def has_star(found: Sequence[Token]) -> bool:
+    """Whether ``*`` stands for all variables somewhere."""
+    before = ("WITH", "RETURN", "DISTINCT")
+    return any(one[1].upper() in before and two[1] == "*" for one, two in pairwise(found))
 
 
 def items_from(found: Sequence[Token], at: int) -> tuple[list[list[Token]], int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from kernbench_graph.query.guard import Token
@@ -14,6 +14,10 @@ _BEFORE_PATTERN = frozenset(
      "CONTAINS", "RELATIONSHIPS", "ELEMENTS", "WALK", "TRAIL", "ACYCLIC", "SIMPLE")
 )  # fmt: skip
 """Words after which a bracket may open a node, besides those of functions."""
+
+
+SHORTEST = ("shortestpath", "allshortestpaths")
+"""Functions whose argument is a pattern."""
 
 
 class UnreadPatternError(ValueError):
@@ -303,6 +307,32 @@ def _outer_commas(found: Sequence[Token], at: int, end: int) -> Iterator[int]:
         depth += (found[place][1] in "([{") - (found[place][1] in ")]}") if found[place][0] == "mark" else 0
         if not depth and found[place][1] == ",":
             yield place
+
+
+def outer(found: Sequence[Token], start: int, end: int) -> Iterator[int]:
+    """The places from ``start`` on outside brackets, and of those that open one."""
+    at = start
+    while at < end:
+        yield at
+        kind, text, _ = found[at]
+        at = closing(found, at) + 1 if kind == "mark" and text in "([{" else at + 1
+
+
+def opened_before(found: Sequence[Token], at: int) -> int:
+    """The place of the innermost round or square bracket that is open at a place; -1 where none is."""
+    depth = 0
+    for place in range(at - 1, -1, -1):
+        depth += (found[place][1] in ")]") - (found[place][1] in "([")
+        if depth < 0:
+            return place
+    return -1
+
+
+def edited(cypher: str, edits: Iterable[tuple[int, int, str]]) -> str:
+    """A text with other ones from each place to the next: start, end and new text."""
+    for start, end, text in sorted(edits, reverse=True):
+        cypher = cypher[:start] + text + cypher[end:]
+    return cypher
 
 
 def closing(found: Sequence[Token], at: int) -> int:

@@ -12,11 +12,13 @@ from kernbench_graph.errors import QueryError
 from kernbench_graph.query.guard import Token, statement
 from kernbench_graph.query.items import (
     aggregates_in,
+    has_star,
     is_clause,
     items_from,
     names_in,
     without_direction,
 )
+from kernbench_graph.query.patterns import edited
 from kernbench_graph.stores.arcade.aggregates import with_aggregates_apart
 from kernbench_graph.stores.arcade.shortest import check_shortest
 
@@ -35,9 +37,7 @@ def dialect(cypher: str) -> str:
     for at in range(len(found)):
         if is_clause(found, at, "WITH"):
             edits += _passed_on(cypher, found, at + 1, len(edits))
-    for start, end, more in sorted(edits, reverse=True):
-        cypher = cypher[:start] + more + cypher[end:]
-    return cypher
+    return edited(cypher, edits)
 
 
 def _passed_on(cypher: str, found: list[Token], at: int, number: int) -> list[tuple[int, int, str]]:
@@ -55,7 +55,7 @@ def _passed_on(cypher: str, found: list[Token], at: int, number: int) -> list[tu
         key = without_direction(key)
         if not key or names_in(key) <= passed or aggregates_in(key):  # the engine refuses these
             continue
-        if any(_is_star(found, place) for place in range(end, len(found))):
+        if has_star(found[end - 1 :]):
             names = ", ".join(sorted(names_in(key) - passed))
             raise QueryError(f"{_FORGETS}; pass '{names}' on there, or name the columns that * stands for")
         start, stop = key[0][2], key[-1][2] + len(key[-1][1])
@@ -63,8 +63,3 @@ def _passed_on(cypher: str, found: list[Token], at: int, number: int) -> list[tu
         place = last[2] + len(last[1])
         edits += [(place, place, f", {cypher[start:stop]} AS {name}"), (start, stop, name)]
     return edits
-
-
-def _is_star(found: list[Token], at: int) -> bool:
-    """Whether ``*`` stands for all variables there."""
-    return found[at][1] == "*" and found[at - 1][1].upper() in ("RETURN", "WITH", "DISTINCT")

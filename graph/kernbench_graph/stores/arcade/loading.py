@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from kernbench_graph.projection import GraphPart, second_label
+from kernbench_graph.projection import GraphPart, by_second
 from kernbench_graph.query.names import Names
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.stores.arcade.database import ArcadeDatabase
@@ -75,26 +72,12 @@ def _add(
     key: Callable[[str], str],
 ) -> Iterator[int]:
     for part in nodes:
-        for second, data in _by_second(part):
+        for second, data in by_second(part):
             type_ = f"{part.name}~{second}" if second else part.name
             yield from database.add_nodes(type_, part.name, data[key(part.name)], data)
     for part in relationships:
         assert part.ends is not None
         yield from database.add_relationships(part.name, part.ends, part.data)
-
-
-def _by_second(part: GraphPart) -> Iterator[tuple[str, pa.Table]]:
-    """The rows of a part by the second label that its nodes have; components alone have one."""
-    if part.name != "Component":
-        yield "", part.data
-        return
-    column = part.data["label"]
-    by_label: Mapping[str, list[str]] = {}
-    for text in pc.unique(column).to_pylist():
-        by_label = {**by_label, second_label(text): [*by_label.get(second_label(text), []), text]}
-    for second, texts in by_label.items():
-        chosen = pc.is_in(column, value_set=pa.array(texts, pa.string()))
-        yield second, part.data.filter(chosen)
 
 
 def _names(nodes: Iterable[GraphPart], names: Collection[str]) -> Names:
@@ -105,14 +88,14 @@ def _names(nodes: Iterable[GraphPart], names: Collection[str]) -> Names:
     properties |= {prop.name for type_ in types for prop in SCHEMA.relationship(type_).properties}
     for part in nodes:
         properties |= set(part.data.column_names)
-        labels |= {second for second, _ in _by_second(part) if second}
+        labels |= {second for second, _ in by_second(part) if second}
     return Names(frozenset(labels), frozenset(types), frozenset(properties))
 
 
 def _types(nodes: Iterable[GraphPart], names: Collection[str], is_new: bool) -> list[str]:
     labels = [label.name for label in SCHEMA.labels if is_new and (not names or label.name in names)]
     types = [rel.type for rel in SCHEMA.relationships if is_new and (not names or rel.type in names)]
-    seconds = {second for part in nodes for second, _ in _by_second(part) if second}
+    seconds = {second for part in nodes for second, _ in by_second(part) if second}
     return type_statements(labels, types, sorted(seconds))
 
 

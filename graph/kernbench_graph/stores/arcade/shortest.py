@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from kernbench_graph.errors import QueryError
 from kernbench_graph.query.guard import Token
 from kernbench_graph.query.items import is_clause, names_in
-from kernbench_graph.query.patterns import UnreadPatternError, chains
+from kernbench_graph.query.patterns import SHORTEST, UnreadPatternError, chains
 
-_SHORTEST = ("shortestpath", "allshortestpaths")
 _INSTEAD = (
     "write MATCH p = (a)-[:CONNECTS*1..9]->(b) WHERE ... RETURN p ORDER BY length(p) LIMIT 1, with a longest "
     "length, or ask a Neo4j server"
@@ -30,10 +29,10 @@ def check_shortest(found: Sequence[Token]) -> None:
     Traceback (most recent call last):
     kernbench_graph.errors.QueryError: the engine 'arcadedb' puts the condition on 'p' only to ...
     """
-    if not any(text.lower() in _SHORTEST for _, text, _ in found):
+    if not any(text.lower() in SHORTEST for _, text, _ in found):
         return
     try:
-        patterns = [chain for chain in chains(found) if found[chain.start - 2][1].lower() in _SHORTEST]
+        patterns = [chain for chain in chains(found) if found[chain.start - 2][1].lower() in SHORTEST]
     except UnreadPatternError as error:
         raise _refusal(f"may get shortest paths wrong beside a pattern with '{error}'") from error
     for chain in patterns:

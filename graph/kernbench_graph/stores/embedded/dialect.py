@@ -17,7 +17,7 @@ from kernbench_graph.projection import second_label
 from kernbench_graph.query.guard import Token, statement
 from kernbench_graph.query.items import is_clause
 from kernbench_graph.query.names import Names, check_names, used_names
-from kernbench_graph.query.patterns import UnreadPatternError, chains
+from kernbench_graph.query.patterns import UnreadPatternError, chains, closing, edited, opened_before
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.stores.embedded.dialect_values import check_values
 from kernbench_graph.stores.embedded.filtered_steps import check_filtered_steps
@@ -113,19 +113,10 @@ def _check_brackets(found: list[Token]) -> None:
             raise refusal("places in lists, which it counts from 1", "UNWIND the list")
         if text == "[" and before[1] not in "-":
             raise refusal("some lists", "give the list as a parameter")
-        if text == "{" and names and not _in_pattern(found, at):
+        if text == "{" and names and opened_before(found, at) < 0:
             raise refusal("map projections", "return the properties as columns")
         if text == "%" or text == "^" or (text == "=" and found[at + 1 : at + 2] and found[at + 1][1] == "~"):
             raise refusal(f"some uses of {'=~' if text == '=' else text}", "return the operands")
-
-
-def _in_pattern(found: list[Token], at: int) -> bool:
-    depth = 0
-    for _, text, _ in reversed(found[:at]):
-        depth += (text in ")]") - (text in "([")
-        if depth < 0:
-            return True
-    return False
 
 
 def clauses_of(found: list[Token]) -> Iterator[list[Token]]:
@@ -215,15 +206,9 @@ def _check_order(found: list[Token]) -> None:
 
 def _with_sums(cypher: str, found: list[Token]) -> str:
     """The text with the sum of nothing as 0, which the engine makes null."""
-    edits: list[tuple[int, str]] = []
+    edits: list[tuple[int, int, str]] = []
     for at, (kind, text, place) in enumerate(found):
         if kind == "word" and text.lower() == "sum" and found[at + 1 : at + 2] and found[at + 1][1] == "(":
-            depth = 0
-            for _, mark, end in found[at + 1 :]:
-                depth += (mark == "(") - (mark == ")")
-                if not depth:
-                    edits += [(place, "coalesce("), (end + 1, ", 0)")]
-                    break
-    for place, more in sorted(edits, reverse=True):
-        cypher = cypher[:place] + more + cypher[place:]
-    return cypher
+            end = found[closing(found, at + 1)][2] + 1
+            edits += [(place, place, "coalesce("), (end, end, ", 0)")]
+    return edited(cypher, edits)

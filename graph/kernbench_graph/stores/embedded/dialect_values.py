@@ -12,6 +12,7 @@ from typing import Any
 
 from kernbench_graph.query.columns import columns_of
 from kernbench_graph.query.guard import Token
+from kernbench_graph.query.patterns import opened_before
 from kernbench_graph.stores.embedded.refusing import refusal
 
 _LARGEST = 2**63
@@ -65,12 +66,10 @@ def _check_within(left: Token, operand: Sequence[Token]) -> None:
 
 def _is_map(found: Sequence[Token], at: int) -> bool:
     """Whether a map begins here that is not that of a pattern's node or relationship."""
-    depth = 0
-    for place in range(at - 1, -1, -1):
-        text = found[place][1]
-        depth += (text in ")]") - (text in "([")
-        if depth < 0:
-            # A node's bracket follows none of these names; a function's follows its own.
-            before = found[place - 1] if place else ("", "", 0)
-            return text == "(" and before[0] == "word" and before[1].upper() not in ("MATCH", "WHERE", "AND")
-    return True
+    place = opened_before(found, at)
+    if place < 0:
+        return True
+    # A node's bracket follows none of these names; a function's follows its own.
+    before = found[place - 1] if place else ("", "", 0)
+    named = before[0] == "word" and before[1].upper() not in ("MATCH", "WHERE", "AND")
+    return found[place][1] == "(" and named

@@ -7,25 +7,20 @@ whatever a record holds is a parameter.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from kernbench_graph.errors import StoreError
-from kernbench_graph.projection import GraphPart, Projection
+from kernbench_graph.projection import GraphPart, Projection, by_second
 from kernbench_graph.records import RunRecord, TopologyRecord
-from kernbench_graph.schema import SCHEMA
 from kernbench_graph.stores.neo4j.ddl import HIDDEN
 from kernbench_graph.stores.neo4j.detail import kept_names
 from kernbench_graph.stores.neo4j.server import Transaction
 
 BATCH = 20_000
-_SECOND = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
-_SCHEMA_LABELS = frozenset(label.name for label in SCHEMA.labels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +72,10 @@ def batches_of(
         if part.ends:
             source, target = (run if label == "Run" else label for label in part.ends)
             yield from _slice(joining(part.name, source, target, part.data.column_names[2:]), part)
-        elif part.name == "Component":
-            for second in sorted(set(part.data["label"].to_pylist())):
-                of_kind = GraphPart(part.name, part.data.filter(pc.equal(part.data["label"], second)))
-                yield from _slice(make(part.name, part.data.column_names, second), of_kind)
         else:
             label = run if part.name == "Run" else part.name
-            yield from _slice(make(label, part.data.column_names), part)
+            for second, data in by_second(part):
+                yield from _slice(make(label, data.column_names, second), GraphPart(part.name, data))
 
 
 def _slice(cypher: str, part: GraphPart) -> Iterator[Batch]:
@@ -167,9 +159,7 @@ def merging(label: str, names: Iterable[str], second: str = "") -> str:
 
 
 def _more(second: str) -> str:
-    # A kind is a user's own word; one that is not plain, or has a meaning, stays a property only.
-    plain = _SECOND.fullmatch(second) and second not in _SCHEMA_LABELS
-    return f":`{second}`" if plain and not second.lower().startswith("kernbench") else ""
+    return f":`{second}`" if second else ""
 
 
 def run_batches_in(tx: Transaction, found: Iterable[Batch]) -> None:
