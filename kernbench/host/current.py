@@ -19,6 +19,11 @@ def enter(context: Context) -> None:
     _RUNNING.set(context)
 
 
+def running() -> bool:
+    """Whether a rank is running, in this thread."""
+    return _RUNNING.get(None) is not None
+
+
 def context_of(given: Context | None, what: str) -> Context:
     """``given``, else the context of the rank that is running.
 

@@ -6,12 +6,12 @@ those of the machine are compared with them when the run ends.
 
 from __future__ import annotations
 
+import hashlib
 import linecache
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial, reduce
-from itertools import count
 from types import ModuleType
 from typing import Any
 
@@ -25,6 +25,7 @@ from torch._inductor.graph import GraphLowering
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._pytree import tree_map
 
+from kernbench.host.current import running
 from kernbench.inductor.buffers import Array, Strided, empty_strided
 from kernbench.inductor.library import host_calls
 from kernbench.inductor.residents import HostOperations, device, dtype_of, untouched
@@ -44,7 +45,8 @@ _CONFIG = {
     "triton.autotune_at_compile_time": False,
 }
 _FRAME = re.compile(r'File "(.+?)", line (\d+)')
-_numbers = count()
+_NUMBERED = re.compile("^# (?:kernel path|AOT ID): .*$", re.MULTILINE)
+"""Comments that are others each time."""
 _DTYPES = {
     kind: found
     for name, kind in TYPES.items()
@@ -102,7 +104,7 @@ def _compiled(
 
     def loaded(lowering: Any) -> ModuleType:
         text, _ = lowering.codegen()
-        module = _module(f"inductor_{kind}_{next(_numbers)}.py", text.value)
+        module = _module(kind, _NUMBERED.sub("#", text.value))
         MODEL_LINES[str(module.__file__)] = [(at, _line_of(node)) for at, node in text.line_map], lines
         made.append((module, dict(lowering.constants)))
         return module
@@ -118,8 +120,9 @@ def _compiled(
     return carried_out
 
 
-def _module(name: str, text: str) -> ModuleType:
-    """The module of a text of Inductor's, as KernBench runs such files."""
+def _module(kind: str, text: str) -> ModuleType:
+    """The module of a text of Inductor's, as KernBench runs such files: equal texts are of one name."""
+    name = f"inductor_{kind}_{hashlib.sha256(text.encode()).hexdigest()[:6]}.py"
     linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
     module = ModuleType(name.removesuffix(".py"))
     module.__file__ = name
@@ -233,9 +236,10 @@ def _replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
 def attached() -> Iterator[None]:
     """Meanwhile ``torch.compile`` takes this backend where it takes Inductor, and the host's work counts."""
     before = torch.compile
+    torch._dynamo.reset()  # so that a run does not depend on the sizes of those before it
 
     def compiled(*args: Any, backend: Any = "inductor", **named: Any) -> Any:
-        ours = backend in ("inductor", "kernbench")
+        ours = backend == "kernbench" or (backend == "inductor" and running())  # not in other threads
         return before(*args, backend=kernbench if ours else backend, **named)
 
     with _replaced(torch, "compile", compiled), HostOperations():

@@ -106,6 +106,30 @@ def test_a_model_runs_as_it_is_written_with_the_values_of_pytorch(model: str, to
 
 
 @with_pytorch
+def test_a_run_is_the_same_again_whatever_ran_before(workdir: Path) -> None:
+    (workdir / "rows.py").write_text(
+        "import argparse, torch\n"
+        "p = argparse.ArgumentParser()\n"
+        "p.add_argument('--n', type=int)\n"
+        "p.add_argument('--again', type=int, default=0)\n"
+        "given = p.parse_args()\n"
+        "f = torch.compile(lambda x: (x @ x.T).relu().sum(0))\n"
+        "f(torch.ones(given.n, 16))\n"
+        "if given.again: assert f(torch.ones(given.again, 16))[0] == 16 * given.again\n",
+        encoding="utf-8",
+    )
+
+    def found(**params: int) -> Any:
+        done = kb.run("rows.py", "h100", params=params, store="memory:")
+        rows = done.query("critical-path/by-line", limit=50).rows
+        return done.sim_ns, [(one["kernel"], one["pes"]) for one in done.launches], rows
+
+    first = found(n=24)
+    assert len(found(n=40, again=56)[1]) > len(first[1])
+    assert found(n=24) == first
+
+
+@with_pytorch
 def test_weights_are_copied_once_and_values_that_the_host_changes_again(workdir: Path) -> None:
     (workdir / "twice.py").write_text(
         "import torch\n"
