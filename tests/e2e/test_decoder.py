@@ -327,11 +327,29 @@ def test_experts_are_those_of_one_token(tmp_path):
     _config(tmp_path, **experts)
     assert kb.run("llama-decoder", "minimal", config=config, trace=False).latency_ns == dense.latency_ns
     for params in ({"batch": 2}, {"phase": "prefill", "tokens": 2}):
-        with pytest.raises(UsageError, match=r"num_local_experts.*which of them 2 tokens pass"):
+        with pytest.raises(
+            UsageError, match=r"num_local_experts.*which of them 2 tokens pass.*resident=true"
+        ):
             kb.run("llama-decoder", "minimal", config=config, **params)
     told = _refused("minimal", config=_config(tmp_path, **experts, num_hidden_layers=10**6), layers=0)
     per_layer = 2 * (96 * (96 + 2 * 2 * 16 + 96) + 8 * 3 * 96 * 200)
     assert f"weights {decimal_size(per_layer * 10**6)}" in told
+
+
+@pytest.mark.parametrize(("kernels", "size", "hit"), [
+    ("own", {"batch": 2}, 4), ("own", {"batch": 24}, 8), ("triton", {"batch": 2}, 4),
+    ("own", {"phase": "prefill", "tokens": 24}, 8), ("triton", {"phase": "prefill", "tokens": 2}, 4),
+])  # fmt: skip
+def test_weights_of_the_experts_that_a_batch_hits_are_read(tmp_path, kernels, size, hit):
+    """Once each, however many tokens pass an expert; all are in memory."""
+    config = _config(tmp_path, model_type="mixtral", num_local_experts=8, num_experts_per_tok=2,
+                     hidden_size=128, intermediate_size=256, num_attention_heads=4, head_dim=32)  # fmt: skip
+    run = kb.run("llama-decoder", "minimal", config=config, kernels=kernels, kv=3, resident=True, params=size)
+    names = {one["number"]: one["name"] for one in run.table("Tensor").to_pylist()}
+    accesses = run.table("Access").to_pylist()
+    of = ("w_gate0", "w_up0", "w_down0")
+    read = sum(one["bytes"] for one in accesses if names[one["tensor"]] in of)
+    assert read == 2 * 3 * hit * 128 * 256
 
 
 def _refused(topology, **params):

@@ -71,6 +71,20 @@ def test_keys_that_some_models_have(tmp_path, changes, attribute, value):
     assert getattr(model_of(config=_file(tmp_path, **changes)), attribute) == value
 
 
+@given(st.integers(1, 64), st.integers(1, 8), st.integers(1, 200))
+def test_experts_that_a_batch_hits_are_those_of_a_count(experts, chosen, tokens):
+    """Each token takes some at random, no one twice."""
+    chosen = min(chosen, experts)
+    model = replace(MODELS["mixtral-8x7b"], experts=experts / chosen, chosen=chosen)
+    rng = np.random.default_rng(experts * 1000 + tokens)
+    orders = rng.random((100, tokens, experts)).argsort(axis=2)[:, :, :chosen]
+    counts = np.array([len(np.unique(taken)) for taken in orders])
+    hit, each = model.routed(tokens)
+    assert abs(hit - counts.mean()) <= 0.5 + 5 * counts.std() / len(counts) ** 0.5
+    assert 0 <= hit * each - tokens * chosen < hit
+    assert model.routed(1) == (chosen, 1)
+
+
 def test_biases(tmp_path):
     assert not model_of(config=_file(tmp_path)).bias
     assert model_of(config=_file(tmp_path, model_type="qwen2")).bias
@@ -95,7 +109,7 @@ def _public(tmp_path, content):
         ("nemo-12b", {"hidden": 5120, "head_dim": 128, "window": 0, "layers": 40}),
         ("qwen2-7b", {"heads": 28, "head_dim": 128, "bias": True, "o_bias": False, "window": 0}),
         ("qwen3-8b", {"head_dim": 128, "kv_heads": 8, "qk_norm": True, "bias": False, "window": 0}),
-        ("mixtral-8x7b", {"ffn": 2 * 14336, "experts": 4, "window": 0}),
+        ("mixtral-8x7b", {"ffn": 2 * 14336, "experts": 4, "chosen": 2, "window": 0}),
         ("phi-3-mini", {"head_dim": 96, "kv_heads": 32, "window": 2047}),
     ],
 )

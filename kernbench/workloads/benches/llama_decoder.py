@@ -100,10 +100,10 @@ def run(torch: Context) -> None:
     plan = Plan.of(torch, model)
     tokens, kv, share = plan.tokens, plan.kv, plan.share(ranks)
     _say(model, *plan.notes)
-    if model.experts > 1 and tokens > 1:
+    if model.experts > 1 and tokens > 1 and not p.resident:
         raise UsageError(
             f"bench 'llama-decoder': {model.name} has experts (num_local_experts, num_experts_per_tok), and "
-            f"which of them {tokens} tokens pass is not simulated; one token is, phase=decode batch=1"
+            f"which of them {tokens} tokens pass is not decided, so none can be checked; give resident=true"
         )
     if 0 < model.window < tokens and plan.phase == "prefill":
         raise UsageError(
@@ -189,6 +189,9 @@ class Plan:
     def notes(self) -> list[str]:
         """What is left out, or is not what was asked for."""
         asked, notes = self.torch.params.kv, [*self.model.notes]
+        hit, each = self.model.routed(self.tokens)
+        if hit > self.model.chosen:
+            notes.append(f"{hit} experts are hit, by {each} tokens each, as {self.tokens} do on average")
         if not self.model.weights.plain:
             notes.append(f"weights of {self.model.weights.kind} become f16 in PE_MATH; activations are f16")
         if self.phase == "decode" and self.kv < asked:
@@ -227,7 +230,7 @@ class Plan:
             max(1, model.kv_heads // ranks),
             model.head_dim,
             model.hidden,
-            model.ffn // ranks,
+            model.ffn // model.chosen * model.routed(self.tokens)[0] // ranks,
             torch.cubes_per_sip,
             torch.pes_per_cube,
         )

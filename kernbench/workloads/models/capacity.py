@@ -66,8 +66,8 @@ class Need:
         which are not simulated: taken to lie on all PEs alike.
         """
         cache, activations = _made(torch, make, share)[1:]
-        # A token passes some experts, and all are there.
-        weights = _made(torch, make, replace(share, ffn=round(share.ffn * model.experts)))[0]
+        # Tokens pass some experts, and all are there.
+        weights = _made(torch, make, replace(share, ffn=round(model.ffn * model.experts) // packages))[0]
         rows = model.vocabulary * (1 if model.tied else 2) if layers >= model.layers else 0
         beside = -(-rows * model.hidden * 2 // (packages * share.workers))
         pes = [(cube, pe) for cube in range(share.cubes) for pe in range(share.pes)]

@@ -26,8 +26,9 @@ class Model:
     the mean square of a norm. ``rope``: base of the rotary embedding. ``bias``: whether q, k and v have one,
     ``o_bias``: whether o. ``window``: keys that a token sees at most, 0: all. ``vocabulary``: rows of the
     embedding, which with ``tied`` is the last product's weight too. ``experts``: how many times ``ffn`` a
-    layer has in memory. ``qk_norm``: whether heads of q and k are normed. ``weights``, ``cache``: their
-    types in memory. ``notes`` say what is left out or stands for something else.
+    layer has in memory; ``chosen``: experts of a token, whose columns ``ffn`` are. ``qk_norm``: whether heads
+    of q and k are normed. ``weights``, ``cache``: their types in memory. ``notes`` say what is left out or
+    stands for something else.
     """
 
     name: str
@@ -45,10 +46,17 @@ class Model:
     vocabulary: int = 0
     tied: bool = False
     experts: float = 1
+    chosen: int = 1
     qk_norm: bool = False
     weights: Weights = PLAIN
     cache: str = "f16"
     notes: tuple[str, ...] = ()
+
+    def routed(self, tokens: int) -> tuple[int, int]:
+        """Experts that ``tokens`` hit on average, each with ``chosen`` at random, and tokens of each."""
+        of = round(self.experts * self.chosen)
+        hit = round(of * (1 - (1 - self.chosen / of) ** tokens))
+        return hit, -(-tokens * self.chosen // hit)
 
     def of_types(self, weights: str = "", cache: str = "") -> Model:
         """The same with weights and cache of these kinds; ``""`` leaves them."""
@@ -62,7 +70,7 @@ class Model:
         return self.heads // self.kv_heads
 
 
-ROUTER = ("the product that chooses experts is left out",)
+ROUTER = ("the product that chooses experts, and which tokens each gets, is left out",)
 MODELS = {
     # Sizes: Grattafiori et al., The Llama 3 Herd of Models, 2024, table 3.
     "llama-8b": Model("llama-8b", 4096, 14336, 32, 8, 128, 32, vocabulary=128256),
@@ -80,7 +88,18 @@ MODELS = {
     "internlm-20b": Model("internlm-20b", 5120, 13824, 40, 40, 128, 60, rope=10000.0, vocabulary=103168),
     # Jiang et al., Mixtral of Experts, 2024, table 1: a token passes two of eight.
     "mixtral-8x7b": Model(
-        "mixtral-8x7b", 4096, 2 * 14336, 32, 8, 128, 32, rope=1e6, vocabulary=32000, experts=4, notes=ROUTER
+        "mixtral-8x7b",
+        4096,
+        2 * 14336,
+        32,
+        8,
+        128,
+        32,
+        rope=1e6,
+        vocabulary=32000,
+        experts=4,
+        chosen=2,
+        notes=ROUTER,
     ),
 }
 """Models that are known by name."""
@@ -192,6 +211,7 @@ def _read(path: Path) -> Model:
         vocabulary=c.vocab_size,
         tied=c.tie_word_embeddings,
         experts=experts / chosen,
+        chosen=chosen,
         qk_norm=kind == "qwen3",
         weights=kept,
         notes=notes,

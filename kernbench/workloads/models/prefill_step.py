@@ -31,6 +31,7 @@ class PrefillStep:
         model: Its norms, rotary embedding and biases.
         tokens: How many.
         reduce: Adds a tensor up over the packages; None where there is one.
+        routed: Experts take their share of the tokens, by a step of so many.
     """
 
     def __init__(
@@ -40,8 +41,11 @@ class PrefillStep:
         model: Model,
         tokens: int,
         reduce: Callable[[Tensor], object] | None = None,
+        routed: bool = True,
     ) -> None:
         self._torch, self.share, self.tokens, self._reduce = torch, share, tokens, reduce
+        each = model.routed(tokens)[1] if routed else tokens
+        self._experts = self if each == tokens else PrefillStep(torch, share, model, each, routed=False)
         self.rope, self.eps, self._bias, self._o_bias = model.rope, model.eps, model.bias, model.o_bias
         self._kind, self._norms = model.weights, model.qk_norm
         s = share
@@ -143,8 +147,9 @@ class PrefillStep:
         torch.launch("attend", attention.attend, *given, self.attended, self.q, *blocks, self.rope, *norms)
         self._product("o", self.attended, self.q, w, self.y, self.hidden)
         self._sum()
-        self._product("gate-up", self.x, self.hidden, w, self.f, self.ffn, self.squares, ("up", "gate"))
-        self._product("down", self.f, self.ffn, w, self.y, self.hidden)
+        of = self._experts
+        of._product("gate-up", of.x, of.hidden, w, of.f, of.ffn, of.squares, ("up", "gate"))
+        of._product("down", of.f, of.ffn, w, of.y, of.hidden)
         self._sum()
 
     def _product(

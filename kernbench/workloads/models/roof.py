@@ -64,10 +64,12 @@ class Roof:
         """The roof of a step of ``tokens`` tokens; in decode each sees ``keys`` keys of its own."""
         decode = phase == "decode"
         q, kv = model.heads * model.head_dim, model.kv_heads * model.head_dim
-        products = ((model.hidden, q + 2 * kv), (q, model.hidden), (model.hidden, 2 * model.ffn),
-                    (model.ffn, model.hidden))  # fmt: skip
+        hit, each = model.routed(tokens)
+        ffn = model.ffn // model.chosen * hit
+        products = ((tokens, model.hidden, q + 2 * kv), (tokens, q, model.hidden),
+                    (each, model.hidden, 2 * ffn), (each, ffn, model.hidden))  # fmt: skip
         weigh = model.weights.nbytes
-        work = [(2.0 * tokens * a * b, weigh(a, b) + 2 * tokens * (a + b)) for a, b in products]
+        work = [(2.0 * m * a * b, weigh(a, b) + 2 * m * (a + b)) for m, a, b in products]
         seen = tokens * keys if decode else tokens * (tokens + 1) // 2
         cached = 2 * dtypes.SIZES[CACHES[model.cache]] * kv * (seen if decode else tokens)
         work.append((4 * seen * q, cached + 4 * tokens * q))

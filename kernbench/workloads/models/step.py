@@ -64,7 +64,7 @@ class DecodeStep:
         share: What this package has of the model.
         model: Its norms, rotary embedding and biases.
         batch: Sequences.
-        kv: Keys of each, the new token's among them.
+        kv: Keys of each, the new token's among them; 0: there is the perceptron alone.
         reduce: Adds a tensor up over the packages; None where there is one.
     """
 
@@ -80,7 +80,7 @@ class DecodeStep:
         self._torch, self.share, self.m, self.eps, self._reduce = torch, share, batch, model.eps, reduce
         self.rope, self._bias, self._o_bias = model.rope, model.bias, model.o_bias
         self._kind, self._cache, self._norms = model.weights, CACHES[model.cache], model.qk_norm
-        self.keys = Keys(batch * share.kv_heads, kv, share.workers)
+        self.keys = Keys(batch * share.kv_heads, max(1, kv), share.workers)
         s, m = share, batch
         widths = (s.of_q.width, s.of_kv.width, s.of_hidden.width, s.of_ffn.width)
         tile = max(tile_bytes(width, s.hidden, m) for width in widths)
@@ -90,6 +90,8 @@ class DecodeStep:
                 f"bench 'llama-decoder': columns of 4 bits on a PE have to be even, not {widths}"
             )
         self._room = torch.scratch_bytes // (8 if self._loads else 4)
+        each = model.routed(batch)[1] if kv else batch
+        self._experts = self if each == batch else DecodeStep(torch, share, model, each, 0)
 
         def by_columns(name: str, of: ColumnSplit, dtype: str = "f16") -> Tensor:
             return torch.empty(m, of.width * s.workers, dtype=dtype, dp=BY_COLUMNS, name=name)
@@ -104,17 +106,19 @@ class DecodeStep:
 
         self.x = in_each_cube("x", s.of_hidden)
         self.squares = torch.empty(s.pes, m, dtype="f32", dp=IN_EACH_CUBE, name="squares")
-        self.q, self.k, self.v = (
-            by_columns(name, of, "f32") for name, of in (("q", s.of_q), ("k", s.of_kv), ("v", s.of_kv))
-        )
-        self.attended, self.all_attended = (
-            by_columns("attended", s.of_q),
-            in_each_cube("all_attended", s.of_q),
-        )
-        self.partial = [partial("sums", s.span), partial("highest", s.group), partial("totals", s.group)]
         self.y, self.sums = by_columns("y", s.of_hidden), by_columns("partial_y", s.of_hidden, "f32")
-        self.gate, self.up = by_columns("gate", s.of_ffn, "f32"), by_columns("up", s.of_ffn, "f32")
-        self.f, self.all_f = by_columns("f", s.of_ffn), in_each_cube("all_f", s.of_ffn)
+        if kv:
+            self.q, self.k, self.v = (
+                by_columns(name, of, "f32") for name, of in (("q", s.of_q), ("k", s.of_kv), ("v", s.of_kv))
+            )
+            self.attended, self.all_attended = (
+                by_columns("attended", s.of_q),
+                in_each_cube("all_attended", s.of_q),
+            )
+            self.partial = [partial("sums", s.span), partial("highest", s.group), partial("totals", s.group)]
+        if self._experts is self:
+            self.gate, self.up = by_columns("gate", s.of_ffn, "f32"), by_columns("up", s.of_ffn, "f32")
+            self.f, self.all_f = by_columns("f", s.of_ffn), in_each_cube("all_f", s.of_ffn)
 
     def laid(self, x: Array) -> Array:
         """Vectors of the tokens, (batch, hidden), as ``x`` keeps them."""
@@ -190,9 +194,16 @@ class DecodeStep:
             at_once = max(1, room * 3 // (32 * s.span))  # of sums, and of these times their weights
             torch.launch("combine", decode.combine, *self.partial, self.attended, self.m, *split, at_once)
         self._output("o", self.attended, self.all_attended, s.of_q, layer, layer.o_bias)
+        self._sum()
+        self._experts._perceptron(layer)
+        self._sum()
+
+    def _perceptron(self, layer: Layer) -> None:
+        """Gate, up, silu and down: ``y`` of ``x``; of experts each has as many tokens."""
+        s, normed = self.share, (self.squares, self.share.hidden)
         self._project("gate-up", self.x, s.of_hidden, normed, layer, {"gate": self.gate, "up": self.up})
         rows = max(1, self._torch.scratch_bytes // (32 * s.of_ffn.width))
-        torch.launch("silu", decode.gated, self.gate, self.up, self.f, rows)
+        self._torch.launch("silu", decode.gated, self.gate, self.up, self.f, rows)
         self._output("down", self.f, self.all_f, s.of_ffn, layer)
 
     def _at_once(self, of: ColumnSplit) -> int:
@@ -224,11 +235,14 @@ class DecodeStep:
         layer: Layer,
         biases: tuple[Tensor, ...] = (),
     ) -> None:
-        """Product with a weight whose rows are shared out, added up over packages and to the residual."""
+        """Product with a weight whose rows are shared out."""
         if self.share.cubes > 1:
             self._torch.launch(f"{name}-in", decode.spread, x, copy, self.m, of.count, self._at_once(of))
             x = copy
         self._project(name, x, of, None, layer, {name: self.y}, biases)
+
+    def _sum(self) -> None:
+        """Add ``y`` up over packages and to the residual."""
         if self._reduce is not None:
             self._reduce(self.y)
         self._add(self.y)
