@@ -90,6 +90,22 @@ def test_attention_of_many_sequences_keeps_the_memory_busy(tmp_path):
     assert nbytes / 1555 < found.parts["attention"] * found.ns < 1.6 * nbytes / 1555
 
 
+@pytest.mark.slow
+def test_shallow_queues_between_packages_are_said(tmp_path):
+    """With rings of 8 KiB all-reduces wait for credits; with those of the machine they do not."""
+    two = {"parts.gpu.count": 2}
+    rings = two | {"blocks.gpu.parts.pe.pe_ipcq.slots": 2, "blocks.gpu.parts.pe.pe_ipcq.slot_bytes": 4096}
+    found = {
+        topo is two: step("small", "a100-4", batch=64, context=2, topo=topo, energy=True, store=str(tmp_path))
+        for topo in (two, rings)
+    }
+    assert found[True].credits == 0
+    assert not found[True].notes
+    assert found[False].ns > 1.2 * found[True].ns
+    assert 0.1 < found[False].credits < 1
+    assert "pe_ipcq slots" in found[False].notes[0]
+
+
 def test_what_does_not_fit_or_is_no_step_is_refused(tmp_path):
     with pytest.raises(UsageError, match="does not fit"):
         step("llama-70b", "minimal", store=str(tmp_path))

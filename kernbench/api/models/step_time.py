@@ -29,6 +29,8 @@ FILE = "steps.jsonl"
 """The name in the store's folder of the file of steps that were simulated before."""
 TAG = "model"
 """The tag of runs that are kept of a layer."""
+_FEW = 0.02
+"""Of a path: below it, deeper queues would not be seen."""
 PART_OF = {"keys": "attention", "attend": "attention", "combine": "attention", "gate-up": "gate, up",
            "silu": "gate, up", "o-in": "o", "down-in": "down", "add": "norm, add"}  # fmt: skip
 """Kernels that are a part of a layer together with others."""
@@ -68,6 +70,8 @@ class StepResult:
     """Energy of all layers' launches; None where it was not asked for."""
     causes: Mapping[str, float] | None = None
     """Share of the critical path of a layer by cause; None as with energy."""
+    credits: float | None = None
+    """Share of it that waits for credits of queues, as in all-reduces."""
     run_id: str = ""
     """The kept run of one layer that energy and causes are of."""
     notes: Sequence[str] = ()
@@ -169,7 +173,16 @@ def step(
         if not classes:
             kept.keep(*key, figure=told, model=sizes.name, machine=str(graph.properties["name"]))
     result = StepResult(**told)
-    return replace(result, **_traced(kept, key, params, graph, device, sizes, store)) if energy else result
+    if not energy:
+        return result
+    traced = _traced(kept, key, params, graph, device, sizes, store)
+    if traced["credits"] > _FEW:
+        shallow = (
+            f"queues between PEs are shallow: {traced['credits']:.0%} of a layer's critical path waits for "
+            "credits; give pe_ipcq slots and slot_bytes of a link's bandwidth x round trip"
+        )
+        result = replace(result, notes=[*result.notes, shallow])
+    return replace(result, **traced)
 
 
 def _simulated(
@@ -238,9 +251,16 @@ def _traced(
         layer = {**params, "layers": 1}
         with redirect_stderr(io.StringIO()):
             one = run("llama-decoder", graph, params=layer, device=device, store=opened, tags=[TAG])
+        path, kinds = one.critical_path("all"), one.table("Transaction").column("kind")
+        of_credits = (
+            step.t_end - step.t_start
+            for step in path.steps
+            if step.transaction >= 0 and kinds[step.transaction].as_py() == "ipcq_credit"
+        )
         found = {
+            "credits": sum(of_credits) / path.ns,
             "energy_pj": one.energy()["launches_pj"] * sizes.layers,
-            "causes": _shares(one.critical_path("all").by_cause()),
+            "causes": _shares(path.by_cause()),
             "run_id": one.id,
         }
         kept.keep("layer", *key, figure=found, model=sizes.name, machine=str(graph.properties["name"]))
