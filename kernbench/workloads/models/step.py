@@ -106,7 +106,6 @@ class DecodeStep:
 
         self.x = in_each_cube("x", s.of_hidden)
         self.squares = torch.empty(s.pes, m, dtype="f32", dp=IN_EACH_CUBE, name="squares")
-        self.y, self.sums = by_columns("y", s.of_hidden), by_columns("partial_y", s.of_hidden, "f32")
         if kv:
             self.q, self.k, self.v = (
                 by_columns(name, of, "f32") for name, of in (("q", s.of_q), ("k", s.of_kv), ("v", s.of_kv))
@@ -116,6 +115,7 @@ class DecodeStep:
                 in_each_cube("all_attended", s.of_q),
             )
             self.partial = [partial("sums", s.span), partial("highest", s.group), partial("totals", s.group)]
+        self.y, self.sums = by_columns("y", s.of_hidden), by_columns("partial_y", s.of_hidden, "f32")
         if self._experts is self:
             self.gate, self.up = by_columns("gate", s.of_ffn, "f32"), by_columns("up", s.of_ffn, "f32")
             self.f, self.all_f = by_columns("f", s.of_ffn), in_each_cube("all_f", s.of_ffn)
