@@ -12,6 +12,8 @@ import pytest
 import kernbench as kb
 import kernbench.triton as triton
 import kernbench.triton.language as tl
+from kernbench.analysis.windows.time_window import select
+from kernbench.analysis.windows.window_tables import tables_within
 from kernbench.host import DPPolicy
 
 
@@ -77,6 +79,20 @@ def test_the_question_has_the_same_blocks(ran: kb.Run) -> None:
     assert sorted((row[1], row[2]) for row in rows) == [(x, y) for x in range(3) for y in range(2)]
     assert [row[6] for row in rows] == sorted((row[6] for row in rows), reverse=True)
     assert sum(row[7] for row in rows) == sum(row["txn"] >= 0 for row in ran.tables["OfBlock"].to_pylist())
+
+
+def test_a_window_has_the_blocks_of_its_time(ran: kb.Run) -> None:
+    first = min(row["t_end"] for row in ran.tables["Block"].to_pylist())
+    after = tables_within(ran.tables, select(ran.info, "run", first + 1.0, None))
+    blocks = {row["number"] for row in after["Block"].to_pylist()}
+    assert 0 < len(blocks) < 6
+    ops, txns = ({row["number"] for row in after[name].to_pylist()} for name in ("Op", "Transaction"))
+    rows = after["OfBlock"].to_pylist()
+    assert rows
+    assert all(row["block"] in blocks and (row["op"] in ops or row["txn"] in txns) for row in rows)
+    before = tables_within(ran.tables, select(ran.info, "run", 0.0, 1.0))
+    assert [before[name].num_rows for name in ("RanAt", "Block", "OfBlock")] == [0, 0, 0]
+    assert after["RanAt"].num_rows == ran.tables["RanAt"].num_rows > 0
 
 
 def test_a_run_without_grids_has_no_blocks(tmp_path: Path) -> None:

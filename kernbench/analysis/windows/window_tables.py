@@ -12,6 +12,7 @@ from kernbench.analysis.windows.window_use import use_within
 
 _TIMES = {
     "Launch": ("t_start", "t_done"),
+    "Block": ("t_start", "t_end"),
     "Transaction": ("t_submit", "t_done"),
     "Hop": ("t_in", "t_out"),
     "WaitedFor": ("t_from", "t_to"),
@@ -27,7 +28,8 @@ def tables_within(tables: Mapping[str, pa.Table], window: Window) -> dict[str, p
     """The rows that overlap the window, whole, and what belongs to them.
 
     ``Use`` is that of the window. Operands, regions, dependencies and accesses are those of its operations,
-    which may depend on earlier ones; routes those of its transactions. Tensors are all there.
+    which may depend on earlier ones; routes those of its transactions, times of PEs those of its launches.
+    Tensors are all there.
     """
     found = dict(tables)
     for column in found.pop("HopUse", pa.table({})).column_names:  # one row for each hop
@@ -45,6 +47,13 @@ def tables_within(tables: Mapping[str, pa.Table], window: Window) -> dict[str, p
         found[name] = _where(found[name], "txn", found["Transaction"]["number"])
     for name in _OF_OPERATIONS:
         found[name] = _where(tables[name], "op", found["Op"]["number"])
+    if "RanAt" in found:
+        found["RanAt"] = _where(tables["RanAt"], "launch", found["Launch"]["number"])
+    if "OfBlock" in found:
+        of = _where(tables["OfBlock"], "block", found["Block"]["number"])
+        ends = (("op", found["Op"]), ("txn", found["Transaction"]))
+        there = [pc.is_in(of[name], pc.unique(rows["number"])) for name, rows in ends]
+        found["OfBlock"] = of.filter(pc.or_(*there))
     found["Route"] = _where(tables["Route"], "number", found["Transaction"]["route"])
     found["Via"] = _where(tables["Via"], "route", found["Transaction"]["route"])
     used = use_within(tables, window)
