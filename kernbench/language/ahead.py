@@ -245,7 +245,7 @@ class RunAhead(Builder):
         if handle is not None:
             self._flights.pop(handle.id, None)  # of an atomic access
         if handle is not None and handle._value is None:
-            value = None if self._data is None else self._data.value(handle.id)
+            value = None if self._data is None else self._data.known(handle.id)
             values = [one._value for one in flight.handles]
             if value is not None:
                 handle._value, handle._source = value, self._data

@@ -218,11 +218,11 @@ class _Program:
 
     follows_computed = True
 
-    def value(self, handle: int) -> Array | None:
+    def known(self, handle: int) -> Array | None:
         """The value of a handle: always known here."""
         return self._replay.value(handle)
 
-    replayed = value
+    replayed = known
 
     def release(self, handle: int) -> None:
         """No operation asks for this handle any more."""

@@ -50,8 +50,8 @@ class ValueSource(Protocol):
     follows_computed: bool
     """Whether it follows computed values; if not, it is neither asked for them nor told that they go."""
 
-    def value(self, handle: int) -> Array | None:
-        """The value of a handle, or ``None`` while it is pending."""
+    def known(self, handle: int) -> Array | Callable[[], Array] | None:
+        """The value of a handle, or how it is worked out; ``None`` while it is pending."""
 
     def replayed(self, handle: int) -> Array | None:
         """The value of a handle whose operation is done, also of a computed one where these are followed."""
@@ -307,7 +307,7 @@ class Issuer:
         value: Array | Callable[[], Array] | None = None
         source = self._computed
         if source is not None:
-            value = source.value(number)
+            value = source.known(number)
         if value is None and site.knowable:
             value = _known_value(handles, op)
         return TensorHandle(number, site.name, site.shape, site.dtype, block, self, value, output, source)
@@ -319,7 +319,7 @@ class Issuer:
         """
         output, data = op.output, self._data
         assert output is not None
-        known: Array | Callable[[], Array] | None = None if data is None else data.value(op.id)
+        known: Array | Callable[[], Array] | None = None if data is None else data.known(op.id)
         source = self._computed if known is None else data
         if known is None and value is not None:
             known = value(op)

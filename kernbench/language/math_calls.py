@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -39,24 +38,22 @@ class MathCalls(Builder):
 
 def _along_call(row: Operation) -> Callable[..., Any]:
     """The call of an operation along an axis."""
-    kind, empty = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.empty
-    axis: Any = empty if row.axis == REQUIRED else row.axis
-    of_axis = "int" if row.axis is not None else "int | None"
-    taken = [inspect.Parameter("self", kind), inspect.Parameter("x", kind, annotation="TensorHandle")]
-    taken.append(inspect.Parameter("axis", kind, default=axis, annotation=of_axis))
-    if row.kind == "reduce":
-        taken.append(inspect.Parameter("keep_dims", kind, default=True, annotation="bool"))
-    signature = inspect.Signature(taken, return_annotation="TensorHandle")
 
-    def call(*args: Any, **named: Any) -> TensorHandle:
-        bound = signature.bind(*args, **named)
-        bound.apply_defaults()
-        tl, x, axis, *keep_dims = bound.args
+    def reduced(self: Any, x: TensorHandle, axis: int, keep_dims: bool = True) -> TensorHandle:
         if row.axis == REQUIRED:
             arguments.integer("axis", axis)
-        return tl._along(row.name, x, axis, *keep_dims)  # type: ignore[no-any-return]
+        return self._along(row.name, x, axis, keep_dims)  # type: ignore[no-any-return]
 
-    return made_call(call, row.name, row.meaning, signature)
+    def rowwise(self: Any, x: TensorHandle, axis: int) -> TensorHandle:
+        return reduced(self, x, axis)
+
+    call: Any = reduced if row.kind == "reduce" else rowwise
+    del call.__annotations__["self"]
+    if row.axis is None:
+        call.__annotations__["axis"] = "int | None"
+    if row.axis != REQUIRED:
+        call.__defaults__ = (row.axis, *(call.__defaults__ or ()))
+    return made_call(call, row.name, row.meaning)
 
 
 for _row in OPERATIONS.values():

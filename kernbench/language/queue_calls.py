@@ -354,7 +354,7 @@ class QueueCalls(MemoryCalls):
         shape, dtype = wanted.shape or message.shape, wanted.dtype if wanted.shape else message.dtype
         block = wanted.block or self._scratch.take(message.nbytes)
         op_id = command.op.id
-        known = self._data.value(op_id) if self._data is not None else None
+        known = self._data.known(op_id) if self._data is not None else None
         return TensorHandle(op_id, "recv", shape, dtype, block, cast("Language", self), known)
 
 

@@ -70,7 +70,7 @@ class DataPlane(Instrument):
         """Compares every operation that is replayed."""
         self._replay = Executor(replayed, check=self.op_checks) if verify else None
         self._values: dict[int, Array | Callable[[], Array]] = {}
-        """What is known; of constants and views how it is worked out, as few are asked for."""
+        """What is known; of constants, views and loads how it is worked out, as few are asked for."""
         self._launch_of: dict[int, int] = {}
         self._handles_of: dict[int, dict[int, None]] = {}
         self._uses_left: dict[int, int] = {}
@@ -168,6 +168,10 @@ class DataPlane(Instrument):
             self._values.pop(handle, None)
             if self._replay is not None:
                 self._replay.retire(handle)
+
+    def known(self, handle: int) -> Array | Callable[[], Array] | None:
+        """As :meth:`value`, or how it is worked out, as far as nobody has asked for it."""
+        return self._values.get(handle)
 
     def value(self, handle: int) -> Array | None:
         """The value of a handle, read-only, as far as pass 1 knows it; None while it is pending.
@@ -278,10 +282,10 @@ class DataPlane(Instrument):
         """The value of ``op``, if it only moves or defines data and everything it moves is concrete."""
         if op.kind not in ("memory", "view", "queue"):
             return None
-        inputs: list[Array] = []
+        inputs: list[Array | Callable[[], Array]] = []
         for operand in op.inputs:
             if operand.handle is not None:
-                value = self.value(operand.handle)
+                value = self.known(operand.handle)
                 if value is None:
                     return None
             else:
@@ -289,11 +293,12 @@ class DataPlane(Instrument):
                     return None
                 try:
                     dtype = dtypes.dtype(operand.dtype).numpy
-                    value = self.memory.gather(operand.regions, operand.shape, dtype)
+                    value = self.memory.sampled(operand.regions, operand.shape, dtype)
                 except FAILURES as error:
                     raise named(op, error) from error
             inputs.append(value)
-        return partial(_computed, op, inputs) if op.kind == "view" else _computed(op, inputs)
+        later = op.kind == "view" or (op.name == "dma_read" and not self.verify)
+        return partial(_computed, op, inputs) if later else _computed(op, inputs)
 
     def _waits_for(self, regions: Sequence[Region]) -> Op | None:
         """The operation whose result ``regions`` wait for, if they do."""
@@ -309,10 +314,10 @@ class DataPlane(Instrument):
         return self.log.find(op_id) if served is None else served[0]
 
 
-def _computed(op: Op, inputs: Sequence[Array]) -> Array:
+def _computed(op: Op, inputs: Sequence[Array | Callable[[], Array]]) -> Array:
     """The value of ``op``, read-only."""
     try:
-        value = compute(op, inputs)
+        value = compute(op, [one() if callable(one) else one for one in inputs])
     except FAILURES as error:
         raise named(op, error) from error
     return value if "data" in op.params else freeze(value)

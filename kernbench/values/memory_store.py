@@ -8,7 +8,8 @@ on write), and reading what one write wrote, or any part of it, is a view of tha
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -86,31 +87,20 @@ class SimulatedMemory:
 
     def gather(self, regions: Iterable[Region], shape: Sequence[int], dtype: npt.DTypeLike) -> Array:
         """The array, read-only, whose bytes (row-major) are those of ``regions`` in turn."""
+        return self.sampled(regions, shape, dtype)()
+
+    def sampled(
+        self, regions: Iterable[Region], shape: Sequence[int], dtype: npt.DTypeLike
+    ) -> Callable[[], Array]:
+        """What :meth:`gather` would give now, made when called."""
         wanted = np.dtype(dtype)
         if isinstance(regions, Runs):
-            found = self._rows(regions)
-            if found is not None:
-                return _as_array(found, shape, wanted)
+            start, end = regions.span
+            extent = self._bytes.at(start)
+            if regions.form.step and extent is not None and end <= extent.end:
+                return partial(_of_rows, extent.value[start - extent.start :], regions, shape, wanted)
         regions = self._join(regions, math.prod(shape) * wanted.itemsize)
-        parts = [self._get(addr, nbytes) for addr, nbytes in regions]
-        if len(parts) == 1:
-            return _as_array(parts[0], shape, wanted)
-        joined = np.concatenate(parts) if parts else np.empty(0, np.uint8)
-        joined.flags.writeable = False
-        return _as_array(joined, shape, wanted)
-
-    def _rows(self, runs: Runs) -> Bytes | None:
-        """The bytes of runs as far apart as each other, where one array has them all."""
-        start, end = runs.span
-        extent = self._bytes.at(start)
-        if not runs.form.step or extent is None or extent.end < end:
-            return None
-        data: Bytes = extent.value
-        shape = len(runs), int(runs.form.sizes[0])
-        rows = np.lib.stride_tricks.as_strided(data[start - extent.start :], shape, (runs.form.step, 1))
-        found = rows.reshape(-1)
-        found.flags.writeable = False
-        return found
+        return partial(_of_parts, [self._get(addr, nbytes) for addr, nbytes in regions], shape, wanted)
 
     def forget(self, region: Region) -> None:
         """Make ``region`` unwritten again (its memory was freed): neither bytes nor pending writers."""
@@ -199,6 +189,23 @@ class SimulatedMemory:
         if total != nbytes:
             raise AddressError(f"regions hold {total} bytes, the array has {nbytes}; they must be equal")
         return joined
+
+
+def _of_parts(parts: list[Bytes], shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
+    """The array of which these are the bytes."""
+    if len(parts) == 1:
+        return _as_array(parts[0], shape, dtype)
+    joined = np.concatenate(parts) if parts else np.empty(0, np.uint8)
+    joined.flags.writeable = False
+    return _as_array(joined, shape, dtype)
+
+
+def _of_rows(data: Bytes, runs: Runs, shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
+    """The array in ``runs`` as far apart as each other, the first at the beginning of ``data``."""
+    rows = np.lib.stride_tricks.as_strided(data, (len(runs), int(runs.form.sizes[0])), (runs.form.step, 1))
+    found = rows.reshape(-1)
+    found.flags.writeable = False
+    return _as_array(found, shape, dtype)
 
 
 def _frozen_bytes(array: Array, owned: bool) -> Bytes:

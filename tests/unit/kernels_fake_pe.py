@@ -36,10 +36,10 @@ class FakePe:
             launch=7,
         )
 
-    def value(self, handle: int) -> np.ndarray | None:
+    def known(self, handle: int) -> np.ndarray | None:
         return self._values.get(handle)
 
-    replayed = value
+    replayed = known
 
     def release(self, handle: int) -> None:
         self.released.append(handle)

@@ -48,13 +48,15 @@ cdef class DmaEngines:
     cdef readonly object counts, traffic, requests, gathered
     cdef public double translation_ns
     cdef object _source, _sink, _used
-    cdef set _reached
+    cdef dict _known
+    cdef bint _keeps
     cdef readonly EngineGroup _reading, _writing
     cdef long long fed
 
     cpdef object reset(self)
-    @cython.locals(request=PhysicalRequest)
-    cpdef object check(self, object address, object nbytes)
+    @cython.locals(request=PhysicalRequest, known=list, found=list)
+    cpdef list requests_for(self, object address, object nbytes)
+    cpdef object remapped(self)
     @cython.locals(group=EngineGroup, owner=Component)
     cpdef object submit(self, Job job)
     cdef EngineGroup _group(self, Job job)

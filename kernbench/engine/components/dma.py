@@ -16,6 +16,9 @@ from kernbench.hardware.address.requests import PhysicalRequest
 from kernbench.hardware.address.runs import Runs
 from kernbench.hardware.routing import Traffic
 
+_KEPT = 4096
+"""So many ranges have their requests kept, at most."""
+
 
 class Job(Requests):
     """One transfer between a component and memory: all of its regions at once, done with the last.
@@ -143,6 +146,7 @@ class DmaEngines:
         used: called with each direction (True: write) and the share of its engines' time, ns, when busy.
         source: when the data of a write may be sent, ns; at once by default.
         sink: when the last byte of a read that has come is where it belongs, ns; at once by default.
+        keeps: what ``requests`` gives holds until :meth:`remapped`; of a user's class that is not known.
     """
 
     def __init__(
@@ -159,6 +163,7 @@ class DmaEngines:
         used: Callable[[bool, float], None] | None = None,
         source: Callable[[Job], float] | None = None,
         sink: Callable[[Job], float] | None = None,
+        keeps: bool = True,
     ) -> None:
         self._source = source
         self._sink = sink
@@ -169,8 +174,9 @@ class DmaEngines:
         self.gathered = gathered
         self.translation_ns = translation_ns
         self._used = used
-        self._reached: set[tuple[str, str]] = set()
-        """Memories, with the channel routers that lead to them, that transfers have been checked for."""
+        self._keeps = keeps
+        self._known: dict[tuple[int, int], list[PhysicalRequest]] = {}
+        """The requests of ranges checked so far; see :meth:`remapped`."""
         self._reading = EngineGroup(f"{owner.resource}#read", reading, outstanding)
         self._writing = EngineGroup(f"{owner.resource}#write", writing, outstanding)
         self.fed = -1
@@ -181,29 +187,40 @@ class DmaEngines:
         self._reading.reset()
         self._writing.reset()
         self.fed = -1
+        self.remapped()
 
-    def check(self, address: int, nbytes: int) -> None:
-        """Refuse a transfer of ``nbytes`` at ``address`` that cannot be carried out.
+    def remapped(self) -> None:
+        """Addresses lead elsewhere from now on."""
+        self._known.clear()
+
+    def requests_for(self, address: int, nbytes: int) -> list[PhysicalRequest]:
+        """What to send for a transfer of ``nbytes`` at ``address``; worked out and checked once.
 
         :class:`AddressError` for an address that leads to no memory and for a transfer of no bytes,
         :class:`RoutingError` for a memory that cannot be reached.
         """
+        known = self._known.get((address, nbytes))
+        if known is not None:
+            return known
         system = self.owner.system
         if nbytes < 1:
             raise _no_bytes(self.owner, [(address, nbytes)])
-        for request in self.requests(address, nbytes):
-            if (request.component, request.via) in self._reached:
-                continue
+        found = self.requests(address, nbytes)
+        for request in found:
             if not system.component(request.component).takes_flits:
                 raise AddressError(
                     f"address {request.pa:#x} leads to '{request.component}', which is not a memory; "
                     "read and write HBM, SRAM and TCM"
                 )
             system.path(self.owner.resource, request.component, self.traffic, request.via)
-            self._reached.add((request.component, request.via))
+        if len(self._known) >= _KEPT:
+            self._known.clear()
+        if self._keeps:
+            self._known[address, nbytes] = found
+        return found
 
     def submit(self, job: Job) -> None:
-        """Queue a job; ``job.done`` is called when it is over. :meth:`check` it first.
+        """Queue a job; ``job.done`` is called when it is over. :meth:`requests_for` checks it.
 
         Raises:
             AddressError: it moves no bytes.
@@ -255,9 +272,12 @@ class DmaEngines:
             assert self.gathered is not None
             job.requests, job.regions = self.gathered(job.runs)
         elif len(job.runs) == 1:
-            job.requests = self.requests(*job.runs[0])
+            address, nbytes = job.runs[0]
+            job.requests = self.requests_for(address, nbytes)
         else:
-            job.requests = [request for run in job.runs for request in self.requests(*run)]
+            job.requests = []
+            for address, nbytes in job.runs:
+                job.requests += self.requests_for(address, nbytes)
         if job.is_write and self._source is not None:
             ready = self._source(job)
             if ready > clock.time:

@@ -17,6 +17,7 @@ cdef class ComputeEngine(PeComponent):
 
 cdef class PeGemm(ComputeEngine):
     cdef readonly object engine
+    cdef object _cycles
     cdef readonly tuple tile
     cdef double _clock_ghz, _slowdown
     cdef readonly double slowed

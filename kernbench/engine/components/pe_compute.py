@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from kernbench.engine.components.pe_component import PeComponent, Token, held_by
 from kernbench.engine.components.system import System
@@ -79,6 +80,7 @@ class PeGemm(ComputeEngine):
         super().__init__(node, system)
         self.engine = MatrixEngine.of(node.properties)
         self.tile = self.engine.tile
+        self._cycles = lru_cache(1024)(self.engine.cycles)
         self._clock_ghz = self.number("clock_ghz")
         ghz, loaded = (float(self.of_pe.get(f"clock_{key}", 1.0)) for key in ("ghz", "loaded_ghz"))
         self._slowdown = ghz / loaded
@@ -102,7 +104,7 @@ class PeGemm(ComputeEngine):
         self.multiplied = True
         if self._on_all:
             self.slowed = self._slowdown
-        cycles = self.engine.cycles(stage.block, stage.partial, stage.dtype, stage.precision)
+        cycles = self._cycles(stage.block, stage.partial, stage.dtype, stage.precision)
         return cycles / self._clock_ghz * self.slowed
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING
 
+from kernbench.engine.components.base import is_users_class
 from kernbench.engine.components.dma import DmaEngines, Job
 from kernbench.engine.components.pe_component import PeComponent, Token, held_by
 from kernbench.engine.components.pe_compute import ComputeEngine, PeGemm
@@ -78,7 +79,9 @@ class PeDma(PeComponent):
             used=self._engines_used,
             source=self._sent_from_tcm,
             sink=self._into_tcm,
+            keeps=not is_users_class(type(translator)),
         )
+        translator.remapped = self.dma.remapped
         self.parts = [self.dma, self.issue_slot]
         gemm = self.sibling("pe_gemm")
         assert isinstance(gemm, PeGemm)
@@ -166,10 +169,6 @@ class PeDma(PeComponent):
     def submit(self, job: Job) -> None:
         """Queue a job; ``job.done`` is called when it is over."""
         self.dma.submit(job)
-
-    def check(self, address: int, nbytes: int) -> None:
-        """Refuse a transfer that cannot be carried out; see :meth:`DmaEngines.check`."""
-        self.dma.check(address, nbytes)
 
     def receive(self, packet: Packet) -> None:
         """Receive the data of a read, the acknowledgement of a write, or a message of a queue."""

@@ -99,8 +99,8 @@ class PeIpcq(PeComponent):
         """
         if address is None or not nbytes:
             return
-        self._dma.check(address, nbytes)
-        for request in self._dma.dma.requests(address, nbytes) if space is not None else ():
+        requests = self._dma.dma.requests_for(address, nbytes)
+        for request in requests if space is not None else ():
             target = self.system.addresses.resolve(request.pa)
             if target.kind != space:
                 raise AddressError(

@@ -152,7 +152,7 @@ class PeScheduler(PeComponent):
         :class:`AddressError` or :class:`RoutingError` for memory that does not exist or cannot be reached.
         """
         for address, nbytes in runs:
-            self._dma.check(address, nbytes)
+            self._dma.dma.requests_for(address, nbytes)
 
     def check_precision(self, precision: str) -> None:
         """:class:`KernelError` for a precision of products that PE_GEMM does not have."""
@@ -165,7 +165,7 @@ class PeScheduler(PeComponent):
         """Like :meth:`check_runs`; :class:`KernelError` if the largest tile does not fit the TCM."""
         for operand in _in_memory(command.op):
             assert operand.address is not None
-            self._dma.check(operand.address, operand.nbytes)
+            self._dma.dma.requests_for(operand.address, operand.nbytes)
         largest = max(tile.buffer_bytes for tile in self._tiles(command.op, outermost=True))
         if largest > self._buffer_bytes:
             raise KernelError(

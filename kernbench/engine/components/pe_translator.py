@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from kernbench.engine.components.pe_component import PeComponent
 from kernbench.engine.components.system import System
@@ -25,6 +25,8 @@ class Translator(PeComponent, ABC):
 
     delay_ns: float
     table: PageTable | Baaw
+    remapped: Callable[[], None] = staticmethod(lambda: None)
+    """Called when addresses lead elsewhere; set by the PE's DMA."""
 
     def regions(self, address: int, nbytes: int) -> tuple[Region, ...]:
         """Physical regions behind ``nbytes`` at ``address``, cut where another memory begins: the data."""
@@ -76,6 +78,7 @@ class Translator(PeComponent, ABC):
             self.install(message)
         except AddressError as wrong:
             error = AddressError(f"{self.resource}: {wrong}")
+        self.remapped()
         message.request.part_done(self.clock.now, error)
 
 
@@ -98,10 +101,8 @@ class PeMmu(Translator):
 
     def requests(self, address: int, nbytes: int) -> list[PhysicalRequest]:
         """See :meth:`Translator.requests`."""
-        requests, runs = self.system.addresses.requests, self.extents(address, nbytes)
-        if len(runs) == 1:
-            return requests(*runs[0])
-        return [request for pa, run in runs for request in requests(pa, run)]
+        requests = self.system.addresses.requests
+        return [request for pa, run in self.extents(address, nbytes) for request in requests(pa, run)]
 
     def install(self, message: MapMessage) -> None:
         """See :meth:`Translator.install`."""
