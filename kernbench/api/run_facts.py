@@ -207,7 +207,11 @@ class RunFacts:
             "nothing_checked": self.nothing_checked,
             "verdict": self.verdict,
             "problem": self.problem,
-            **{key: p[key] for key in ("ops_verified", "tile_transfers", "repeats", "on_host") if key in p},
+            **{
+                key: p[key]
+                for key in ("ops_verified", "tile_transfers", "repeats", "on_host", "pes")
+                if key in p
+            },
             **({"accounted": self.accounted} if self.accounted else {}),
             "status": p["status"],
             "races": list(p.get("races", ())),

@@ -124,7 +124,8 @@ def run(
             ``partial``: the transactions and operations that had ended. The error, or the
             ``KeyboardInterrupt``, then has that run as ``kept_run``. Without, such a run is not kept.
         exact: Simulate all ranks and all periods, also those that the bench says are alike
-            (``torch.multiprocessing.spawn(alike=True)``, ``torch.repeat``).
+            (``torch.multiprocessing.spawn(alike=True)``, ``torch.repeat``), and all PEs. Without a trace one
+            PE is simulated for those of a launch that are shown to do the same; times are equal.
         strict_device: An operation of a PyTorch model that the host would carry out is an error. Without,
             ``info["on_host"]`` says which did: their names, how often, and of how many bytes.
         instruments: Objects of subclasses of :class:`kernbench.Instrument`, or names of such classes
@@ -290,6 +291,7 @@ def _finished(
             **({"ops_verified": outcome.data.ops_checked} if options.verify == "ops" else {}),
             **({"repeats": _repeats(outcome.estimates)} if outcome.estimates else {}),
             **({"on_host": _on_host(outcome.on_host)} if outcome.on_host else {}),
+            **({"pes": dict(outcome.pes)} if outcome.pes else {}),
             **({"tile_transfers": "packed"} if _packs_tiles(graph) else {}),
             **({"asked_hash": asked_hash} if mark_asked and asked_hash != configured else {}),
         },

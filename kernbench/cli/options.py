@@ -127,7 +127,7 @@ details = click.option(
 )
 """``--details``, passed as ``details``: the roofline of a run too."""
 
-exact = click.option("--exact", is_flag=True, help="Simulate every rank and period, identical ones too.")
+exact = click.option("--exact", is_flag=True, help="Simulate every rank, period and PE, identical ones too.")
 """``--exact``, passed as ``exact``: nothing of a run is estimated."""
 
 

@@ -126,6 +126,7 @@ class Driver:
         """Let time run until all of ``requests`` are answered; the first error is raised."""
         program = self.scheduler.current
         failed = True
+        program.awaits = requests
         try:
             for request in requests:
                 self.scheduler.wait(request)
@@ -141,6 +142,7 @@ class Driver:
             if not self.scheduler.alive:
                 self.machine.check_at_rest()
         finally:
+            program.awaits = ()
             # Where an error is raised, it is that of all that are over; else a later wait raises theirs.
             program.open = [r for r in program.open if not r.done or (not failed and r.error is not None)]
             if self._on_wait is not None:

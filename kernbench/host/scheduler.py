@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from greenlet import GreenletExit, getcurrent
@@ -87,6 +87,8 @@ class HostProgram:
         self.held_since: float | None = None
         """When it came to a wait that ``--exact`` leaves out, and it has launched nothing since."""
         self.waits_for: Awaitable | None = None
+        self.awaits: Sequence[Request] = ()
+        """Requests of which it waits for all."""
         self.ended = False
         self._greenlet: UserGreenlet | None = None
         self.stopping = False
@@ -187,6 +189,18 @@ class Scheduler:
         self._programs[program._greenlet] = program
         self._ready.append(program)
 
+    def may_go_on(self, over: Callable[[Request], bool]) -> str:
+        """Who may do something, or has something else under way, before requests of ``over``; empty: nobody.
+
+        Events happen when a program goes on, so who waits for one waits for another program.
+        """
+        for program in (self.main, *self.alive):
+            held = any(over(request) for request in program.awaits)
+            event = program.waits_for
+            if not (held or (isinstance(event, Event) and not event.done)):
+                return "the program" if program.rank is None else f"rank {program.rank}"
+        return ""
+
     def at_pause(self, call: Callable[[], None]) -> None:
         """Have ``call`` called once, when no rank can go on and before time passes."""
         self._pauses.append(call)
@@ -210,6 +224,7 @@ class Scheduler:
             return
         program = self.current
         if program is self.main:
+            program.waits_for = awaited
             try:
                 self._drive(awaited)
             except (DeadlockError, LimitError, KeyboardInterrupt) as end:
@@ -217,6 +232,8 @@ class Scheduler:
                 if isinstance(bench, UserGreenlet):
                     bench.again(end)
                 raise
+            finally:
+                program.waits_for = None
         else:
             awaited.when_done(lambda: self._wake(program))
             program.suspend(awaited)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from kernbench.engine.core.instrument import Instrument
+from kernbench.engine.machine.alike_pes import AlikePes
 from kernbench.engine.machine.blame import fault_of_part
 from kernbench.engine.machine.kept import machine_for
 from kernbench.engine.machine.machine import Machine
@@ -111,6 +112,8 @@ class BenchOutcome:
     """Of a model of PyTorch's what the host carried out: how often, and of how many bytes, by name."""
     made_exact: bool = False
     """Whether what the bench says to be alike was simulated nevertheless."""
+    pes: Mapping[str, Any] = field(default_factory=dict)
+    """PEs that were simulated, of how many, and why not fewer; empty where all were."""
     machine: Machine | None = field(default=None, repr=False, compare=False)
     data: DataPlane | None = field(default=None, repr=False, compare=False)
 
@@ -187,6 +190,9 @@ def run_bench(
         exact=options.exact,
         strict_device=options.strict_device,
     )
+    plain = not (verify or check or recorded or instruments or options.exact or machine.checker)
+    if plain and machine.keepable:
+        machine.alike = AlikePes(machine, context.scheduler.may_go_on)
     if progress is not None:
         machine.clock.on_progress = report
     error: KernBenchError | None = None
@@ -264,6 +270,7 @@ def run_bench(
         estimates=tuple(context.estimates),
         on_host=context.on_host,
         made_exact=context.made_exact,
+        pes=machine.alike.told if machine.alike is not None else {},
         machine=machine,
         data=data,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from functools import partial
 from typing import Any, NoReturn
 
@@ -18,7 +19,7 @@ from kernbench.language.building import Builder
 from kernbench.language.issue import ValueSource
 from kernbench.language.pointer import Pointer, TensorArg
 from kernbench.language.residents import Residents, shares
-from kernbench.language.scratch import Scratch
+from kernbench.language.scratch import Cycles, Scratch
 from kernbench.language.tl import Language
 from kernbench.support.user_code import ends, line_of, line_within, raised_at
 from kernbench.support.user_greenlets import UserGreenlet
@@ -80,6 +81,13 @@ class KernelCall:
             for share in (shares(pe, count) if count > 1 else [pe])
         ]
         return threads[0] if count == 1 else Residents(threads)
+
+    def without_values(self) -> KernelCall:
+        """The same with all values pending, to go through it without a machine."""
+        call = copy(self)
+        call._data, call._binding = None, copy(self._binding)
+        call._binding.cycles = Cycles()
+        return call
 
     def _count(self, pe: PeContext, args: Sequence[object], kwargs: Mapping[str, object]) -> int:
         """How many threads of it a PE runs at a time."""

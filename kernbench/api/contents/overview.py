@@ -55,6 +55,9 @@ def facts(run: Run, window: ChosenWindow) -> Iterator[tuple[str, str]]:
         more = f" and {len(host) - 6} more" if len(host) > 6 else ""
         times, nbytes = (sum(one[key] for one in host) for key in ("times", "nbytes"))
         yield "on the host", f"{times} operations of {nbytes} bytes, in no time: {named}{more}"
+    if pes := info.get("pes"):
+        rest = "the others do the same on parts of their own, and take their times"
+        yield "PEs", f"simulated {pes['simulated']} of {pes['of']}, counted in each launch; {rest}"
     count = sum(one.get("times", 1) for one in run.launches)
     launched = "1 launch" if count == 1 else f"{count} launches"
     latency = run.latency_ns

@@ -2,6 +2,7 @@ from kernbench.engine.program.operations cimport Op
 from kernbench.engine.core.clock cimport Loop
 from kernbench.engine.core.ledger cimport Ledger
 from kernbench.engine.core.node cimport FabricNode, Link
+from kernbench.engine.core.server cimport Server
 
 cimport cython
 
@@ -15,6 +16,9 @@ cdef class Component(FabricNode):
     cpdef double take_turn(self, object owner) except? -1.0
     @cython.locals(first=double, second=double)
     cpdef object count_use(self, bint write, double busy_ns)
+    cpdef list tally(self)
+    @cython.locals(one=Component)
+    cpdef object grow(self, Server like, list before)
 
     @cython.locals(link=Link)
     cpdef double crossed(self, Component to) except? -1.0

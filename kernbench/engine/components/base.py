@@ -109,6 +109,18 @@ class Component(FabricNode):
         first, second = both
         self._busy_ns = first if first > second else second
 
+    def tally(self) -> list[Any]:
+        """See :meth:`Server.tally`."""
+        return [*FabricNode.tally(self), *self.busy_by_direction]
+
+    def grow(self, like: Server, before: list[Any]) -> None:
+        """See :meth:`Server.grow`."""
+        FabricNode.grow(self, like, before)
+        one: Component = like  # type: ignore[assignment]
+        if any(one.busy_by_direction):
+            for way, then in enumerate(before[6:8]):
+                self.count_use(bool(way), one.busy_by_direction[way] - then)
+
     def forward(self, to: Component, function: Callable[..., None], *args: Any) -> None:
         """Pass a token over the direct link to ``to``: after the link's flight time, ``function(*args)``."""
         delay = self.crossed(to)

@@ -29,5 +29,9 @@ cdef class HbmSlice(Memory):
     cpdef double bursts(self, Packet packet, long long flit, double time, bint writing) except? -1.0
     @cython.locals(channel=Server, duration=double, direction=double, before=double, done=double)
     cpdef double serve(self, Py_ssize_t index, Transaction transaction, double time, bint writing) except? -1.0
-    @cython.locals(i=Py_ssize_t, channel=Server)
+    cpdef list tally(self)
+    @cython.locals(one=HbmSlice)
+    cpdef object grow(self, Server like, list before)
     cpdef object leave(self, double time, long long nbytes, double busy_ns, double wait_ns)
+    @cython.locals(i=Py_ssize_t, channel=Server)
+    cdef object count_entry(self, double busy_ns)

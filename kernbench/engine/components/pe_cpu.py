@@ -126,37 +126,45 @@ class PeCpu(PeComponent):
         if launch.stopped:
             self._over()
             return
-        system = self.system
-        index, count = launch.program_id(self.location)
-        scratch_offset, scratch_bytes = self._scratch
         self._last_op = self._resumed_by = -1
         self._started = []
         self._ahead = {}
         self._epoch += 1
+        leader = launch.leaders.get(self.location)
+        if leader is not None:
+            if leader in launch.request.pe_times:
+                self._over()
+            else:
+                launch.followers.setdefault(leader, []).append(self._over)
+            return
         gemm, falls = self.sibling("pe_gemm"), "clock_loaded_ghz" in self.of_pe
         if isinstance(gemm, PeGemm):
             gemm.begin_launch(falls and launch.work_of(self.location[0]) >= self._pes_of_package)
-        context = c.PeContext(
+        system = self.system
+        try:
+            self._kernel = launch.kernel.start(self.context(launch, system.next_op_id))
+        except Exception as error:
+            self._failed(error)
+            return
+        self._run()
+
+    def context(self, launch: Launch, next_op_id: Callable[[], int]) -> c.PeContext:
+        """What a kernel of ``launch`` sees of the PE."""
+        scratch_offset, scratch_bytes = self._scratch
+        return c.PeContext(
             *self.location,
             self.resource.rpartition(".")[0],
-            index,
-            count,
+            *launch.program_id(self.location),
             self.system.addresses.tcm(*self.location, scratch_offset),
             scratch_bytes,
             self._now,
-            system.next_op_id,
+            next_op_id,
             launch.id,
             device_counts=self._device_counts,
             queues=self._ipcq.queues,
             run_ahead=bool(self.node.properties.get("run_ahead", False)),
             warps=int(self.of_pe.get("warps", 0)),
         )
-        try:
-            self._kernel = launch.kernel.start(context)
-        except Exception as error:
-            self._failed(error)
-            return
-        self._run()
 
     def _run(self) -> None:
         """Resume the kernel and carry out its commands until one takes time."""
@@ -399,6 +407,8 @@ class PeCpu(PeComponent):
             op=self._resumed_by,
         )
         self._next()
+        for over in launch.followers.pop(self.location, ()):
+            over()
 
     def abandon(self) -> None:
         """Stop the kernel that is suspended here, because the run is over; no answer is sent."""

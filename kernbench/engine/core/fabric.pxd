@@ -55,7 +55,7 @@ cdef class Fabric(Carrier):
     cpdef object flit_arrives(self, double time, Packet packet, long long hop, long long flit)
     @cython.locals(
         path=Path, link=Link, transaction=Transaction, times=Doubles, stride=Py_ssize_t, last="long long", out=double,
-        service=double,
+        service=double, more=double,
     )
     cdef object pass_pipelined(self, Packet packet, Py_ssize_t hop, FabricNode node, long long flit, double time)
     @cython.locals(legs=list, leg=Packet, link=Link, leaves=double, times=Doubles, place=Py_ssize_t)

@@ -243,6 +243,8 @@ class Fabric(Carrier):
         transaction = packet.transaction
         out = end + link.delay_ns
         link.leave(end, packet.nbytes, packet.nbytes / link.bw_gbs + link.issue_ns, wait)
+        if transaction.message is not None:
+            link.told += 1
         self.flit_crossings += packet.last + 1
         if transaction.traced:
             times = packet.times
@@ -316,10 +318,15 @@ class Fabric(Carrier):
                 raise wrong_answer(node, "service_ns", service)
             out = time + service
             if out > node.free:  # in use as long as it has any first flit
-                node._busy_ns += out - (node.free if node.free > time else time)
+                more = out - (node.free if node.free > time else time)
+                node._busy_ns += more
+                if transaction.message is not None:
+                    node.told_busy_ns += more
                 node.free = out
         if flit == 0:
             node.arrive(time)
+            if transaction.message is not None:
+                node.told += 1
             times.at[hop] = time
             times.at[stride + hop] = time
             link.passing += 1
@@ -408,12 +415,14 @@ class Fabric(Carrier):
 
         The node pays once. Messages of one access are forwarded as one.
         """
+        transaction = packet.transaction
         if flit == 0:
             node.arrive(time)
+            if transaction.message is not None:
+                node.told += 1
             packet.times.at[hop] = time
         if flit != packet.last:
             return
-        transaction = packet.transaction
         access = transaction.access
         if access is not None:
             if hop < packet.path.hops:
@@ -426,6 +435,8 @@ class Fabric(Carrier):
         packet.times.at[packet.stride + hop] = start
         out = start + overhead
         node._busy_ns += overhead
+        if transaction.message is not None:
+            node.told_busy_ns += overhead
         self.leave_node(packet, hop, node, time, out, start, 0.0)
         if hop < packet.path.hops:
             legs = None if packet.branches is None else packet.branches.get(hop)

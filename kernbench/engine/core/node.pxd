@@ -34,6 +34,11 @@ cdef class Link(Server):
 
     @cython.locals(server=Server, duration=double, taken=double)
     cdef (double, double, double) reserve(self, Packet packet, long long flit, double at) except *
+    @cython.locals(link=Link)
+    cpdef object stand_for(self, Server other)
+    @cython.locals(link=Link)
+    cpdef object grow(self, Server like, list before)
+    cpdef list tally(self)
     cpdef double stream(self, double head, long long nbytes) except? -1.0
 
 @cython.locals(node=FabricNode, last=FabricNode)

@@ -197,6 +197,28 @@ class Link(Server):
         end = start + duration
         return start, end, end + self.delay_ns
 
+    def stand_for(self, other: Server) -> None:
+        """See :meth:`Server.stand_for`; who comes to either link requests it when ready, not before."""
+        Server.stand_for(self, other)
+        link: Link = other  # type: ignore[assignment]
+        link.passing += 1
+        self.passing += 1
+
+    def tally(self) -> list[Any]:
+        """See :meth:`Server.tally`."""
+        return [*Server.tally(self), self.streams, self.streamed_bytes]
+
+    def grow(self, like: Server, before: list[Any]) -> None:
+        """See :meth:`Server.grow`."""
+        link: Link = like  # type: ignore[assignment]
+        if self.like is not None:
+            self.passing -= 1
+            link.passing -= 1
+        Server.grow(self, like, before)
+        self.streams += link.streams - before[6]
+        self.streamed_bytes += link.streamed_bytes - before[7]
+        self.stream_free = max(self.stream_free, link.stream_free)
+
     def stream(self, head: float, nbytes: int) -> float:
         """Send a message within a PE across, cut through: its bytes leave as they arrive.
 

@@ -9,8 +9,10 @@ cdef class Server:
     cdef public object resource, node, holder, watcher
     cdef public Py_ssize_t index
     cdef public double free, since, wait_ns
-    cdef double _busy_ns
+    cdef double _busy_ns, told_busy_ns
     cdef public long long bytes, transactions, max_queue
+    cdef readonly Server like
+    cdef long long told
     cdef long long present
     cdef readonly OccupancyLog log
     cdef bint queued, remembers
@@ -28,6 +30,9 @@ cdef class Server:
     @cython.locals(present="long long", gone=int)
     cpdef object arrive(self, double time)
     cpdef object leave(self, double time, long long nbytes, double busy_ns, double wait_ns)
+    cpdef object stand_for(self, Server other)
+    cpdef list tally(self)
+    cpdef object grow(self, Server like, list before)
 
 cdef class ArbitratedServer(Server):
     pass

@@ -65,6 +65,11 @@ class Server:
         """How many ``departures`` there are."""
         self.left = _INFINITY
         """One departure more, of one that left while no other was about to: most servers need no others."""
+        self.like: Any = None
+        """The server that is in use for this one as well, while that is not simulated (:meth:`stand_for`)."""
+        self.told = 0
+        self.told_busy_ns = 0.0
+        """Counts of control messages, which are in the others too."""
         self.watcher: Any = None
         """An instrument whose ``occupied(server, time, duration, start, owner)`` is called for each use."""
 
@@ -83,6 +88,8 @@ class Server:
 
         Calls must come in order of arrival (``time`` never falls).
         """
+        if self.like is not None:
+            self.free, self.since, self.holder = self.like.free, self.like.since, self.like.holder
         begun = self.free
         if time >= begun:
             if self.queued:
@@ -154,6 +161,24 @@ class Server:
         self.bytes += nbytes
         self._busy_ns += busy_ns
         self.wait_ns += wait_ns
+
+    def stand_for(self, other: Server) -> None:
+        """``other`` is in use whenever this one is, until :meth:`grow`: who comes to it waits as here."""
+        other.like = self
+
+    def tally(self) -> list[Any]:
+        """What it has counted, for :meth:`grow`."""
+        return [self.bytes, self._busy_ns, self.wait_ns, self.transactions, self.told, self.told_busy_ns]
+
+    def grow(self, like: Server, before: list[Any]) -> None:
+        """Count what ``like`` has since its :meth:`tally` ``before``, but for control messages."""
+        self.bytes += like.bytes - before[0]
+        self._busy_ns += like._busy_ns - before[1] - (like.told_busy_ns - before[5])
+        self.wait_ns += like.wait_ns - before[2]
+        self.transactions += like.transactions - before[3] - (like.told - before[4])
+        self.max_queue = max(self.max_queue, like.max_queue)
+        self.max_queue = max(self.max_queue, like.max_queue)
+        self.free, self.like = max(self.free, like.free), None
 
 
 class ArbitratedServer(Server):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from kernbench.engine.core.node import FabricNode
 from kernbench.engine.core.server import Server
 from kernbench.engine.core.transaction import Path
 from kernbench.engine.machine import transfers
+from kernbench.engine.machine.alike_pes import AlikePes
 from kernbench.engine.machine.deadlock import (
     circle_of_buffers,
     deadlock,
@@ -139,6 +141,10 @@ class Machine(System):
         self._launch_times = LaunchTimes(self.busy_intervals, places(self.graph))
         self.launches = 0
         """How many there have been."""
+        self.alike: AlikePes | None = None
+        """Which PEs of launches are simulated for others; None: each for itself."""
+        self.open_launches: dict[Request, Launch] = {}
+        """Those that the host has no answer to."""
         self.beyond = np.zeros((len(self.resources), 4))
         """What is to be added to what the parts count: see :data:`kernbench.engine.core.counts.Counts`."""
         self.checker = InvariantChecker(self.clock) if wanted(check) else None
@@ -266,13 +272,19 @@ class Machine(System):
                 raise UsageError(f"launch of '{kernel.name}': names PE {target} twice; name each PE once")
         number = self._next_launch()
         request = self._request(f"launch {number} of '{kernel.name}' on {len(targets)} PEs", ids)
-        self.host.launch(Launch(number, kernel, tuple(sorted(targets)), request, fail_fast))
+        launch = Launch(number, kernel, tuple(sorted(targets)), request, fail_fast)
+        self.open_launches[request] = launch
+        request.when_done(partial(self._answered, request))
+        self.host.launch(launch)
         return request
+
+    def _answered(self, request: Request) -> None:
+        del self.open_launches[request]
 
     def follow(self, led: Request, sip: int, *, ids: Ids = NO_IDS) -> Request:
         """A launch on package ``sip`` that is not carried out: it is over when ``led``, one like it, is."""
         request = self._request(f"launch {self._next_launch()}, which follows {led.label}", ids)
-        request.open = 1
+        request.open, request.led = 1, led
 
         def over() -> None:
             request.t_start, request.late_ns = led.t_start, led.late_ns
@@ -394,8 +406,22 @@ class Machine(System):
 
     def kernel_ended(self, launch: Launch, target: Target) -> None:
         """See :meth:`System.kernel_ended`."""
-        times = self._launch_times.kernel_ended(launch, target, launch.start_ns, self.clock.now)
-        launch.request.pe_times[target] = times
+        ended = launch.request.pe_times
+        leader = launch.leaders.get(target)
+        if leader is None or leader not in ended:
+            times = self._launch_times.kernel_ended(launch, target, launch.start_ns, self.clock.now)
+        else:
+            times = ended[leader]
+        ended[target] = times
+        if self.alike is not None and leader is None:
+            self.alike.kernel_ended(launch)
+
+    def launch_started(self, launch: Launch, time: float) -> None:
+        """See :meth:`System.launch_started`."""
+        super().launch_started(launch, time)
+        launch.begun = True
+        if self.alike is not None:
+            self.alike.launch_started(launch)
 
     def _lose(self, lost: frozenset[str]) -> None:
         """From now on routes lead around the links ``lost``, and over all others."""

@@ -47,6 +47,8 @@ class Request:
         self.pe_times: dict[Target, PeTimes] = {}
         """Of a launch: the times of its PEs, as their kernels end."""
         self.error: Exception | None = None
+        self.led: Request | None = None
+        """That of a launch that this one, like it, follows."""
         self.open = 0
         """Parts that are still unanswered."""
         self._calls: list[Callable[[], None]] = []
@@ -89,6 +91,11 @@ class Launch:
     stamp_ns: float = 0.0
     start_ns: float = 0.0
     failure: Exception | None = None
+    leaders: dict[Target, Target] = field(default_factory=dict)
+    """By PE that is not simulated the one that is simulated for it: it ends when that does."""
+    followers: dict[Target, list[Callable[[], None]]] = field(default_factory=dict)
+    """By PE that is simulated what ends those that it is simulated for."""
+    begun: bool = False
     _ready: list[tuple[Target, Callable[[], None], Callable[[Launch], None]]] = field(default_factory=list)
 
     @property
@@ -131,6 +138,11 @@ class Launch:
     def stopped(self) -> bool:
         """Whether kernels that run or have yet to begin are stopped, because one has failed."""
         return self.fail_fast and self.failure is not None
+
+    @property
+    def over(self) -> bool:
+        """Whether all of its kernels have ended."""
+        return len(self.request.pe_times) == len(self.targets)
 
     def stamp(self, time: float) -> None:
         """An IO CPU starts its share at ``time`` ns; the latest stamp holds for all."""

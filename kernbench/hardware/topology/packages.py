@@ -9,8 +9,8 @@ from kernbench.errors import UsageError
 from kernbench.hardware.topology import faults
 from kernbench.support.pgraph import PropertyGraph
 
-_OF_PLACE = frozenset({"name", "sip", "parent", "x_mm", "y_mm"})
-"""Properties by which parts of two packages differ even where the packages are alike."""
+_OF_PLACE = frozenset({"name", "sip", "cube", "pe", "parent", "x_mm", "y_mm"})
+"""Properties by which parts in two places differ even where they are alike."""
 
 
 def partners(
@@ -59,8 +59,14 @@ def alike(graph: PropertyGraph, sip: int, other: int) -> dict[str, str]:
     has: dict[str, Mapping[str, Any]] = {node.id: node.properties for node in nodes}
     has |= {link.id: link.properties for link in links}
     for mine, there in found.items():
-        a, b = has[mine], has[there]
-        for key in sorted({*a, *b} - _OF_PLACE):
-            if a.get(key) != b.get(key):
-                raise UsageError(f"'{mine}' has {key} {a.get(key)}, '{there}' has {b.get(key)}")
+        if words := difference(mine, has[mine], there, has[there]):
+            raise UsageError(words)
     return found
+
+
+def difference(mine: str, a: Mapping[str, Any], there: str, b: Mapping[str, Any]) -> str:
+    """In what two parts or links differ beside their places, in words; empty where they are alike."""
+    for key in sorted({*a, *b} - _OF_PLACE):
+        if a.get(key) != b.get(key):
+            return f"'{mine}' has {key} {a.get(key)}, '{there}' has {b.get(key)}"
+    return ""
