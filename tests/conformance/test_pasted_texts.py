@@ -16,10 +16,17 @@ import pytest
 import kernbench as kb
 from kernbench.api.asking import library, print_question
 from kernbench.api.kept_runs import copy_runs
+from kernbench.support.pgraph import PropertyGraph
+from tests.compiled import compiled
 from tests.neo4j_server import Running
 
 BENCHES = ("matmul-composite", "ipcq-allreduce")
 _COMMAND = re.compile(r"^:param (\w+) => (.*)$", re.MULTILINE)
+
+
+def two_pes() -> PropertyGraph:
+    """A machine that can be halved."""
+    return compiled("minimal", {"cube.pes.count": 2, "cube.pes.corners": ["NW", "NE"]})
 
 
 def parameters(run: kb.Run) -> dict[str, Any]:
@@ -66,8 +73,8 @@ def differ(first: Any, second: Any) -> bool:
 
 
 def test_a_printed_text_sets_its_parameters_and_names_its_run(tmp_path: Path) -> None:
-    kb.run("qkv-gemm", "minimal", store=tmp_path)
-    run = kb.run("qkv-gemm", "minimal", store=tmp_path)
+    kb.run("qkv-gemm", two_pes(), store=tmp_path)
+    run = kb.run("qkv-gemm", two_pes(), store=tmp_path)
     for name, given, window in asked(run):
         for form in ("neo4j", "cypher-shell"):
             text = print_question(name, run.id, tmp_path, given, form=form, **window)
@@ -78,8 +85,8 @@ def test_a_printed_text_sets_its_parameters_and_names_its_run(tmp_path: Path) ->
 
 
 def test_a_text_that_rests_on_an_analysis_says_what_it_needs(tmp_path: Path) -> None:
-    kb.run("gemm-single-pe", "minimal", store=tmp_path)
-    run = kb.run("gemm-single-pe", "minimal", store=tmp_path)
+    kb.run("gemm-single-pe", two_pes(), store=tmp_path)
+    run = kb.run("gemm-single-pe", two_pes(), store=tmp_path)
     for name, given, window in asked(run):
         analysis = library()[name].works_out
         text = print_question(name, run.id, tmp_path, given, **window)
@@ -95,7 +102,7 @@ def test_a_pasted_text_has_the_rows_of_a_question(
 ) -> None:
     from neo4j import GraphDatabase
 
-    runs = [kb.run(bench, "minimal", store=tmp_path) for bench in BENCHES]
+    runs = [kb.run(bench, two_pes(), store=tmp_path) for bench in BENCHES]
     compared, wrong = 0, list[Any]()
     with (
         kb.open_store(tmp_path) as folder,

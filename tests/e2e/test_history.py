@@ -178,6 +178,7 @@ def test_why_adds_up(cli: Cli, two: list[str]) -> None:
             "by_location",
             "by_line",
             "steps",
+            "by_model",
         )
     ]
     assert (found["run_id"], found["launch"], found["ns"]) == (run.id, None, plain(run.sim_ns))

@@ -80,6 +80,7 @@ def test_energy_of_launches_is_without_the_hosts_transfers() -> None:
     launch = M * K * N * 0.72 + (A + B + C) * 31.36 + 2 * (A + B + C) * 1.75 + router
     assert rows[0] == pytest.approx(launch) == found["launches_pj"]
     assert found["edp_pj_ns"] == found["launches_pj"] * gemm().latency_ns
+    assert gemm().time_ns == gemm().latency_ns
     assert found["energy_pj"] == pytest.approx(rows[0] + rows[-1])
     lines = {row["name"].rpartition(":")[2]: row["energy_pj"] for row in gemm().energy("line")["rows"]}
     assert lines["20"] == pytest.approx(A * (31.36 + 1.75) + A / 256 * 164.0)

@@ -119,7 +119,7 @@ def test_scenarios_of_dma_are_those_that_a_machine_has_room_for() -> None:
 
 def run_of(ns: float, name: str, tags: tuple[str, ...] = (), m: int = 1) -> kb.Run:
     made = SimpleNamespace(
-        bench="b", params={"m": m}, topology="t", properties={"again": {}}, latency_ns=ns, sim_ns=2 * ns,
+        bench="b", params={"m": m}, topology="t", properties={"again": {}}, time_ns=ns,
         id=name, tags=list(tags),
     )  # fmt: skip
     return cast(kb.Run, made)
@@ -149,7 +149,7 @@ def test_a_baseline_is_of_the_same_evaluation(monkeypatch: pytest.MonkeyPatch) -
         run_of(2.0, "b", ("base",), m=2),
         run_of(3.0, "c", ("evaluate-x",), m=3),
     ]
-    monkeypatch.setattr("kernbench.api.sweeps.evaluation_gate.all_runs", lambda _: kept)
+    monkeypatch.setattr("kernbench.api.sweeps.evaluation_gate.all_runs", lambda _, project: kept)
     assert [run.id for run in baselines("base", cast(Any, None), ["evaluate-x"]).values()] == ["a"]
     with pytest.raises(UsageError, match="no run of this evaluation has the tag 'other'"):
         baselines("other", cast(Any, None), ["evaluate-x"])

@@ -34,4 +34,4 @@ cdef class HbmSlice(Memory):
     cpdef object grow(self, Server like, list before)
     cpdef object leave(self, double time, long long nbytes, double busy_ns, double wait_ns)
     @cython.locals(i=Py_ssize_t, channel=Server)
-    cdef object count_entry(self, double busy_ns)
+    cdef object _count_entry(self, double busy_ns)

@@ -184,14 +184,14 @@ class HbmSlice(Memory):
         """See :meth:`Server.grow`; the channels have grown."""
         Memory.grow(self, like, before)
         one: HbmSlice = like  # type: ignore[assignment]
-        self.count_entry(one.entry_busy_ns - before[8])
+        self._count_entry(one.entry_busy_ns - before[8])
 
     def leave(self, time: float, nbytes: int, busy_ns: float, wait_ns: float) -> None:
         """See :meth:`Server.leave`; ``busy_ns`` is that of the entry."""
         Memory.leave(self, time, nbytes, 0.0, wait_ns)
-        self.count_entry(busy_ns)
+        self._count_entry(busy_ns)
 
-    def count_entry(self, busy_ns: float) -> None:
+    def _count_entry(self, busy_ns: float) -> None:
         """Count use of the entry, and take what the channels have counted."""
         self.entry_busy_ns += busy_ns
         for i in range(self.mask + 1):
