@@ -16,10 +16,11 @@ COLUMNS = (
     Column("saves_ns", "ns"),
     Column("share", SHARE),
     Column("rule"),
-    Column("model", quiet=("",)),
     Column("advice", prose=True),
 )
-"""``share`` is of the window's time, ``rule`` a question with the evidence; ``model``: nodes it is about."""
+"""``share`` is of the window's time, ``rule`` a question with the evidence."""
+_MODEL = Column("model")
+"""Before the advice of a model's run: the nodes that it is about."""
 EMPTY = "no rule has anything to say"
 NOTE = (
     "Savings are estimates from the critical path, and those of two pieces of advice may overlap: "
@@ -43,7 +44,9 @@ def of_named_run(found: Mapping[str, Any]) -> Content:
 def content(advice: Advice) -> Content:
     """Pieces of advice as a table."""
     said = [advice.said] if advice.said else []
-    return Content([Grid("advice", "Advice", COLUMNS, advice)], EMPTY, said, note=NOTE)
+    of_model = any(one["model"] for one in advice)
+    columns = [*COLUMNS[:-1], _MODEL, COLUMNS[-1]] if of_model else COLUMNS
+    return Content([Grid("advice", "Advice", columns, advice)], EMPTY, said, note=NOTE)
 
 
 def one_line(advice: Sequence[Mapping[str, Any]]) -> str:

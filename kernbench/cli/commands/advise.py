@@ -37,7 +37,7 @@ def command(
     and ask for advice again. 'kernbench query RULE' shows the rows behind a rule. Rules are questions
     whose file has the key 'advice'; --queries adds a folder with your own.
     """
-    from kernbench.api.contents.advice import COLUMNS, EMPTY, share_of
+    from kernbench.api.contents.advice import EMPTY, share_of
 
     with options.opened(store) as kept_in, Progress() as progress, progress.during("looking for advice"):
         found = kb.advise(run, kept_in, launch=launch, least=least, queries=queries)
@@ -51,5 +51,5 @@ def command(
             say(f"\nsaves about {number(one['saves_ns'])} ns ({share_of(one)})  [{one['rule']}]")
             say(one["advice"] + (f"\nin the model: {one['model']}" if one["model"] else ""))
     else:
-        columns = [column.name for column in COLUMNS]
-        emit(fmt, found, columns, [tuple(one[name] for name in columns) for one in found["advice"]])
+        (grid,) = found.content().grids
+        emit(fmt, found, grid.names, grid.values())
