@@ -120,7 +120,8 @@ def test_a_run_can_be_pickled(workdir: Path, store: str, trace: bool) -> None:
     copy = pickle.loads(pickle.dumps(run))
     assert copy.info == run.info
     assert copy.to_json() == run.to_json()
-    assert copy.tables["Use"].equals(run.tables["Use"])
+    # By text: waits are not known, NaN, without a trace.
+    assert repr(copy.tables["Use"].to_pydict()) == repr(run.tables["Use"].to_pydict())
     if trace:
         assert copy.query("kernel/races").rows == run.query("kernel/races").rows == []
         assert copy.critical_path().ns == run.critical_path().ns
