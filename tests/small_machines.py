@@ -36,3 +36,7 @@ def small(model: str) -> PropertyGraph:
 def minimal(ahead: bool = False) -> PropertyGraph:
     """The shipped machine of one PE; its kernels may run ahead."""
     return compiled("minimal", {"pe.pe_cpu.run_ahead": True} if ahead else {})
+
+
+TWO_PES = {"cube.pes.count": 2}
+"""Gives the smallest shipped machine a second PE, so that it can be halved."""

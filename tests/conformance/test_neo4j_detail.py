@@ -22,6 +22,7 @@ from tests.conformance.generated_runs import LIBRARY
 from tests.conformance.graph_records import made_here, sample
 from tests.conftest import Ended
 from tests.neo4j_server import Running, seen
+from tests.small_machines import TWO_PES
 
 NAMES = [label.name for label in SCHEMA.labels] + [rel.type for rel in SCHEMA.relationships]
 COUNT = "MATCH (:Run {id: $run})-[:SENT]->(t:Transaction) RETURN count(t) AS n"
@@ -84,7 +85,7 @@ def test_what_was_not_pushed_is_refused_and_never_silently_missing(levels: Graph
 def test_questions_are_answered_alike_or_refused(neo4j_url: str) -> None:
     """Those of the library that need no more than was pushed have the same answer at each detail."""
     with kb.open_store("memory:") as source, kb.open_store(neo4j_url) as store:
-        run = kb.run("gemm-single-pe", kb.load_topology("minimal"), store=source)
+        run = kb.run("gemm-single-pe", kb.load_topology("minimal", TWO_PES), store=source)
         record, topology = source.load(run.id), source.load_topology(run.info["topology_id"])
         for detail in DETAILS:
             store.keep(RunRecord({**record.info, "id": detail}, record.tables), topology, detail)

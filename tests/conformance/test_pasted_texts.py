@@ -16,17 +16,12 @@ import pytest
 import kernbench as kb
 from kernbench.api.asking import library, print_question
 from kernbench.api.kept_runs import copy_runs
-from kernbench.support.pgraph import PropertyGraph
 from tests.compiled import compiled
 from tests.neo4j_server import Running
+from tests.small_machines import TWO_PES
 
 BENCHES = ("matmul-composite", "ipcq-allreduce")
 _COMMAND = re.compile(r"^:param (\w+) => (.*)$", re.MULTILINE)
-
-
-def two_pes() -> PropertyGraph:
-    """A machine that can be halved."""
-    return compiled("minimal", {"cube.pes.count": 2, "cube.pes.corners": ["NW", "NE"]})
 
 
 def parameters(run: kb.Run) -> dict[str, Any]:
@@ -73,8 +68,8 @@ def differ(first: Any, second: Any) -> bool:
 
 
 def test_a_printed_text_sets_its_parameters_and_names_its_run(tmp_path: Path) -> None:
-    kb.run("qkv-gemm", two_pes(), store=tmp_path)
-    run = kb.run("qkv-gemm", two_pes(), store=tmp_path)
+    kb.run("qkv-gemm", compiled("minimal", TWO_PES), store=tmp_path)
+    run = kb.run("qkv-gemm", compiled("minimal", TWO_PES), store=tmp_path)
     for name, given, window in asked(run):
         for form in ("neo4j", "cypher-shell"):
             text = print_question(name, run.id, tmp_path, given, form=form, **window)
@@ -85,8 +80,8 @@ def test_a_printed_text_sets_its_parameters_and_names_its_run(tmp_path: Path) ->
 
 
 def test_a_text_that_rests_on_an_analysis_says_what_it_needs(tmp_path: Path) -> None:
-    kb.run("gemm-single-pe", two_pes(), store=tmp_path)
-    run = kb.run("gemm-single-pe", two_pes(), store=tmp_path)
+    kb.run("gemm-single-pe", compiled("minimal", TWO_PES), store=tmp_path)
+    run = kb.run("gemm-single-pe", compiled("minimal", TWO_PES), store=tmp_path)
     for name, given, window in asked(run):
         analysis = library()[name].works_out
         text = print_question(name, run.id, tmp_path, given, **window)
@@ -96,13 +91,30 @@ def test_a_text_that_rests_on_an_analysis_says_what_it_needs(tmp_path: Path) -> 
         assert (f"'kernbench query {name} --store" in text) == bool(analysis)
 
 
+def test_transactions_that_share_a_wire_cross_it_once_each(tmp_path: Path) -> None:
+    """LadybugDB multiplies counts where one WHERE has conditions on a hop and on its transaction."""
+    run = kb.run("ipcq-allreduce", compiled("minimal", TWO_PES), store=tmp_path)
+    found = kb.ask("routing/wires-between-packages", run.id, tmp_path).rows
+    hops = [
+        (sent["kind"], hop["resource"], sent["bytes"])
+        for sent in run.tables["Transaction"].to_pylist()
+        for hop in run.tables["Hop"].to_pylist()
+        if hop["txn"] == sent["number"] and hop["bytes"] and hop["resource"].startswith("fabric.switch0->")
+    ]
+    writes = [nbytes for kind, _, nbytes in hops if kind == "host_write"]
+    assert len(writes) > 1
+    assert tuple(found[0]) == ("host_write", 1, len(writes), sum(writes), 1.0)
+    one = kb.ask("routing/wires-between-packages", run.id, tmp_path, {"kind": "map"}).rows
+    assert [tuple(row)[:2] for row in one] == [("map", 1)]
+
+
 @pytest.mark.neo4j
 def test_a_pasted_text_has_the_rows_of_a_question(
     neo4j_url: str, neo4j_server: Running, tmp_path: Path
 ) -> None:
     from neo4j import GraphDatabase
 
-    runs = [kb.run(bench, two_pes(), store=tmp_path) for bench in BENCHES]
+    runs = [kb.run(bench, compiled("minimal", TWO_PES), store=tmp_path) for bench in BENCHES]
     compared, wrong = 0, list[Any]()
     with (
         kb.open_store(tmp_path) as folder,

@@ -279,3 +279,12 @@ def test_a_long_name_is_cut(workdir: Path) -> None:
     kb.run("gemm-single-pe", "long.yaml")
     found = kb.what_if(changes={"kind:router": 2.0})
     assert found["measured"]["topology"] == "n" * 56 + ".what-if"
+
+
+@pytest.mark.parametrize("machine", ["h100", "a100"])
+def test_the_issue_of_loads_may_be_faster(workdir: Path, machine: str) -> None:
+    """A PE_DMA that takes the PE's time to issue a load is on the path, so it can be asked about."""
+    kb.run("gemm-single-pe", machine, m=64, n=64, k=64)
+    found = kb.what_if(changes={"kind:pe_dma": 2})
+    assert found["saved_ns"] > 0
+    assert found["measured"]["ns"] == pytest.approx(found["estimate"]["ns"], abs=1e-6)

@@ -257,6 +257,8 @@ _KINDS = (
             "rearrange_cycles",
             "rearrange_bytes_per_cycle",
         ),
+        times=("overhead_ns", "issue_load_cycles", "rearrange_cycles"),
+        rates=("issue_bytes_per_cycle", "rearrange_bytes_per_cycle"),
         counts=("read_engines", "write_engines", "outstanding"),
         entrance_to="pe_tcm",
         sends=Traffic.PE_DMA,

@@ -226,9 +226,8 @@ def _of_block(graph: PropertyGraph, block: str) -> set[str]:
 
 
 def _takes_time(node: Node) -> bool:
-    """A rate is never 0; a time may be."""
     kind = component_kind(node)
-    return bool(kind.rates) or any(node.properties.get(key) for key in kind.times)
+    return any(node.properties.get(key) for key in (*kind.rates, *kind.times))
 
 
 def hint(graph: PropertyGraph, where: str) -> str:
@@ -247,7 +246,7 @@ def hint(graph: PropertyGraph, where: str) -> str:
         known = [node.id for node in graph.nodes()]
     if close := closest(where if source in graph else source, known):
         return f"did you mean '{close}'?"
-    component = next((node for node in _components(graph) if component_kind(node).rates), None)
+    component = next((node for node in _components(graph) if _takes_time(node)), None)
     link = next(iter(graph.edges("LINK")), None)
     groups = (node.id for node in graph.nodes() if not node.properties["impl"])
     group = next((one for one in groups if any(graph.out_edges(one, "CONTAINS"))), None)
