@@ -56,7 +56,6 @@ cdef class DmaEngines:
     cpdef object reset(self)
     @cython.locals(request=PhysicalRequest, known=list, found=list)
     cpdef list requests_for(self, object address, object nbytes)
-    cpdef object remapped(self)
     @cython.locals(group=EngineGroup, owner=Component)
     cpdef object submit(self, Job job)
     cdef EngineGroup _group(self, Job job)
