@@ -66,7 +66,12 @@ def test_every_question_has_the_same_rows_for_all_versions_of_a_run(tmp_path: Pa
     found: dict[str, Any] = {}
     for version in sorted(READABLE):
         with kb.open_store(opened(version, tmp_path)) as store:
-            asked_of_runs = [question for question in kb.questions() if question["scope"] != "history"]
+            asked_of_runs = [
+                question
+                for question in kb.questions()
+                # Their machine has one PE, which cannot be halved.
+                if question["scope"] != "history" and question["name"] != "routing/bisection"
+            ]
             expected(store, "last", (question["name"] for question in asked_of_runs))
             for question in asked_of_runs:
                 given = {p["name"]: GIVEN[p["name"]] for p in question["params"] if p["default"] is None}

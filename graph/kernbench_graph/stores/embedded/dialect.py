@@ -137,7 +137,7 @@ def _check_pattern(clause: list[Token]) -> None:
         steps = [(number, step) for number, chain in enumerate(chains(clause)) for step in chain.steps]
     except UnreadPatternError:
         raise refusal("a pattern of this form", "write its conditions after WHERE") from None
-    for at, (chain, step) in enumerate(steps):
+    for _, step in steps:
         if step.is_long:
             raise refusal(
                 "patterns of variable length, in which it repeats relationships",
@@ -145,6 +145,7 @@ def _check_pattern(clause: list[Token]) -> None:
             )
         if not step.direction:
             raise refusal("relationships in both directions", "write them with an arrow")
+    for at, (chain, step) in enumerate(steps):
         for other_chain, other in steps[at + 1 :]:
             apart = step.types and other.types and not step.types & other.types
             straight = len(steps) == 2 and chain == other_chain and step.direction == other.direction
