@@ -192,7 +192,7 @@ def test_cypher_completes_asks_and_remembers(store: Path) -> None:
         editor.move_cursor(editor.document.end)
         await ui.press("tab")
         assert editor.text.endswith("(t:Transaction")
-        editor.insert(") RETURN t.num")
+        editor.insert(") RETURN t.numb")
         await ui.press("tab")
         assert editor.text.endswith("t.number")
         editor.insert(" AS transaction ORDER BY transaction LIMIT 3")

@@ -110,7 +110,9 @@ def _waits(tables: Mapping[str, pa.Table]) -> Columns:
     around_it = np.array([*around, -1], np.int64)[held]
     for_room = np.array([*(kind == BUFFER for kind in kinds), False], bool)[held]
     around_it[for_room] = _stood_at(tables, for_room, index)
-    queued = np.array([*(kind in _QUEUED for kind in kinds), False], bool)
+    # A fetch without overhead waits for TCM's port alone, and that wait is there.
+    waited = use["wait_ns"].to_numpy() > 0.0
+    queued = np.array([*(kind in _QUEUED for kind in kinds), False], bool) & np.append(waited, False)
     on = rows_of(op["component"], index)
     ready, start = op["t_ready"].to_numpy(), op["t_start"].to_numpy()
     some = np.flatnonzero(queued[on] & (start > ready))
