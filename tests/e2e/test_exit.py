@@ -45,6 +45,7 @@ print(rows, asked, threads() - before)
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="lists threads as Linux does")
 def test_reading_and_asking_leave_no_threads(tmp_path: Path) -> None:
     run = [sys.executable, "-m", "kernbench", "run", "--bench", "qkv-gemm", "--topology", "minimal"]
+    run += ["--topo", "cube.pes.count=2"]  # a machine that can be halved
     subprocess.run([*run, "--store", str(tmp_path)], check=True, capture_output=True)
     read = [sys.executable, "-c", PROGRAM, str(tmp_path)]
     done = subprocess.run(read, check=True, capture_output=True, text=True)

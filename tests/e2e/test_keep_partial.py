@@ -16,6 +16,7 @@ from kernbench.api.asking import questions
 from kernbench.api.open_runs import OpenRun
 from kernbench.errors import KernBenchError, LaunchError, LimitError, UsageError
 from kernbench.tui.models.run_page import run_page
+from tests.small_machines import TWO_PES
 
 Cli = Callable[..., Any]
 BENCH = """\
@@ -121,7 +122,7 @@ def test_a_bench_that_did_nothing_yet_keeps_nothing() -> None:
 @pytest.mark.slow
 def test_wherever_a_run_is_stopped_all_questions_can_be_asked(workdir: Path) -> None:
     bench(workdir, "tl.dot(tl.load(x), total)")
-    machine = kb.load_topology("minimal")
+    machine = kb.load_topology("minimal", TWO_PES)
     with kb.open_store("memory:") as store:
         whole = kb.run("stopped.py", machine, store=store)
         asked, stops = set(), 0
