@@ -93,7 +93,7 @@ class Projection:
                         yield self._relationships(rel, rows, windows)
 
     def _table(self, name: str, windows: Collection[str] | None = None) -> pa.Table:
-        """The rows of a table, or of these windows; of a described one those that refer to what there is."""
+        """The rows of a table, of ``windows`` alone if given; described rows refer to rows that exist."""
         import pyarrow.compute as pc
 
         table = SCHEMA.table(name)

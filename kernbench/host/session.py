@@ -270,7 +270,7 @@ def run_bench(
         estimates=tuple(context.estimates),
         on_host=context.on_host,
         made_exact=context.made_exact,
-        pes=machine.alike.told if machine.alike is not None else {},
+        pes=machine.alike.counts if machine.alike is not None else {},
         machine=machine,
         data=data,
     )

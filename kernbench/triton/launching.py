@@ -114,8 +114,8 @@ class OnGrid:
         name = self.kernel.fn.__name__
         if not tensors:
             raise UsageError(
-                f"kernel '{name}': no argument is a tensor of KernBench's, so there is no machine to run "
-                f"on; give arrays to kb.run_kernel({name}[grid], ...), or import kernbench.torch as torch"
+                f"kernel '{name}': none of its arguments is a KernBench tensor, so no machine is known; "
+                f"give arrays to kb.run_kernel({name}[grid], ...), or import kernbench.torch as torch"
             )
         try:
             return tensors[0].launch(name, self, *args, **kwargs)

@@ -137,7 +137,7 @@ class Report(Shows):
         drawing.save(figure, os.fspath(path))
 
     def content(self) -> Content:
-        """A table of figures for each table of references, with what there is to say of its rows."""
+        """For each table of references a table of figures, followed by notes on its rows."""
         grids = []
         for name, table in self.tables.items():
             own = [row for row in self.rows if row.table == name]

@@ -71,14 +71,14 @@ class _Reader:
     def _upper(self, at: int) -> str:
         return text_at(self._found, at).upper()
 
-    def clauses(self, start: int, end: int, held: Held, anew: Held) -> Held:
+    def clauses(self, start: int, end: int, held: Held, at_union: Held) -> Held:
         """Read clauses; return what the last RETURN passes on.
 
         Args:
             start: their first token.
             end: the token after them.
             held: the variables from before.
-            anew: those that a UNION leaves.
+            at_union: the variables that are known after a UNION.
         """
         held, passed = dict(held), Held()
         starts = [at for at in outer(self._found, start, end) if self._opens_clause(at, start)]
@@ -101,7 +101,7 @@ class _Reader:
                 self._expression(at + 1, until, held)
                 held[text_at(self._found, until - 1).strip("`")] = ""
             elif word == "UNION":
-                held = dict(anew)
+                held = dict(at_union)
             else:
                 # Clauses of one sort after each other are one: a row must have what each of them finds.
                 group.append((at, until))

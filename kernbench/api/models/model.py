@@ -54,7 +54,7 @@ class ModelAnswer(Shows):
         return asdict(self)
 
     def flat(self) -> Flat:
-        """A row a step without its shares by part and cause, memory by what it is for: as CSV shows it."""
+        """One row per step, for CSV, with a column for each use of memory and without shares of time."""
         left_out = ("parts", "causes", "memory", "notes")
         return flat_rows(
             [

@@ -118,7 +118,7 @@ class Component(FabricNode):
         FabricNode.grow(self, like, before)
         one: Component = like  # type: ignore[assignment]
         if any(one.busy_by_direction):
-            for way, then in enumerate(before[6:8]):
+            for way, then in enumerate(before[5:7]):
                 self.count_use(bool(way), one.busy_by_direction[way] - then)
 
     def forward(self, to: Component, function: Callable[..., None], *args: Any) -> None:

@@ -184,7 +184,7 @@ class HbmSlice(Memory):
         """See :meth:`Server.grow`; the channels have grown."""
         Memory.grow(self, like, before)
         one: HbmSlice = like  # type: ignore[assignment]
-        self._count_entry(one.entry_busy_ns - before[8])
+        self._count_entry(one.entry_busy_ns - before[7])
 
     def leave(self, time: float, nbytes: int, busy_ns: float, wait_ns: float) -> None:
         """See :meth:`Server.leave`; ``busy_ns`` is that of the entry."""

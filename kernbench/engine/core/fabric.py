@@ -244,7 +244,7 @@ class Fabric(Carrier):
         out = end + link.delay_ns
         link.leave(end, packet.nbytes, packet.nbytes / link.bw_gbs + link.issue_ns, wait)
         if transaction.message is not None:
-            link.told += 1
+            link.control_messages += 1
         self.flit_crossings += packet.last + 1
         if transaction.traced:
             times = packet.times
@@ -321,12 +321,12 @@ class Fabric(Carrier):
                 more = out - (node.free if node.free > time else time)
                 node._busy_ns += more
                 if transaction.message is not None:
-                    node.told_busy_ns += more
+                    node.control_busy_ns += more
                 node.free = out
         if flit == 0:
             node.arrive(time)
             if transaction.message is not None:
-                node.told += 1
+                node.control_messages += 1
             times.at[hop] = time
             times.at[stride + hop] = time
             link.passing += 1
@@ -419,7 +419,7 @@ class Fabric(Carrier):
         if flit == 0:
             node.arrive(time)
             if transaction.message is not None:
-                node.told += 1
+                node.control_messages += 1
             packet.times.at[hop] = time
         if flit != packet.last:
             return
@@ -436,7 +436,7 @@ class Fabric(Carrier):
         out = start + overhead
         node._busy_ns += overhead
         if transaction.message is not None:
-            node.told_busy_ns += overhead
+            node.control_busy_ns += overhead
         self.leave_node(packet, hop, node, time, out, start, 0.0)
         if hop < packet.path.hops:
             legs = None if packet.branches is None else packet.branches.get(hop)

@@ -215,8 +215,8 @@ class Link(Server):
             self.passing -= 1
             link.passing -= 1
         Server.grow(self, like, before)
-        self.streams += link.streams - before[6]
-        self.streamed_bytes += link.streamed_bytes - before[7]
+        self.streams += link.streams - before[5]
+        self.streamed_bytes += link.streamed_bytes - before[6]
         self.stream_free = max(self.stream_free, link.stream_free)
 
     def stream(self, head: float, nbytes: int) -> float:

@@ -9,10 +9,10 @@ cdef class Server:
     cdef public object resource, node, holder, watcher
     cdef public Py_ssize_t index
     cdef public double free, since, wait_ns
-    cdef double _busy_ns, told_busy_ns
+    cdef double _busy_ns, control_busy_ns
     cdef public long long bytes, transactions, max_queue
     cdef readonly Server like
-    cdef long long told
+    cdef long long control_messages
     cdef long long present
     cdef readonly OccupancyLog log
     cdef bint queued, remembers

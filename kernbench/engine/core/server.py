@@ -67,9 +67,9 @@ class Server:
         """One departure more, of one that left while no other was about to: most servers need no others."""
         self.like: Any = None
         """The server that is in use for this one as well, while that is not simulated (:meth:`stand_for`)."""
-        self.told = 0
-        self.told_busy_ns = 0.0
-        """Counts of control messages, which are in the others too."""
+        self.control_messages = 0
+        self.control_busy_ns = 0.0
+        """What ``transactions`` and ``busy_ns`` have of control messages."""
         self.watcher: Any = None
         """An instrument whose ``occupied(server, time, duration, start, owner)`` is called for each use."""
 
@@ -168,15 +168,13 @@ class Server:
 
     def tally(self) -> list[Any]:
         """What it has counted, for :meth:`grow`."""
-        return [self.bytes, self._busy_ns, self.wait_ns, self.transactions, self.told, self.told_busy_ns]
+        return [self.bytes, self._busy_ns, self.transactions, self.control_messages, self.control_busy_ns]
 
     def grow(self, like: Server, before: list[Any]) -> None:
         """Count what ``like`` has since its :meth:`tally` ``before``, but for control messages."""
         self.bytes += like.bytes - before[0]
-        self._busy_ns += like._busy_ns - before[1] - (like.told_busy_ns - before[5])
-        self.wait_ns += like.wait_ns - before[2]
-        self.transactions += like.transactions - before[3] - (like.told - before[4])
-        self.max_queue = max(self.max_queue, like.max_queue)
+        self._busy_ns += like._busy_ns - before[1] - (like.control_busy_ns - before[4])
+        self.transactions += like.transactions - before[2] - (like.control_messages - before[3])
         self.max_queue = max(self.max_queue, like.max_queue)
         self.free, self.like = max(self.free, like.free), None
 

@@ -130,14 +130,14 @@ class Transaction:
         self.wait_rows.add(self.id, holder, resource, ns, holders, seq, t_from, t_to)
 
     def wait_for(self, holder: int, resource: int, t_from: float, t_to: float) -> float:
-        """Note that it waited for ``holder`` from one time to another; return how long, 0 if not traced."""
+        """Record a wait behind ``holder`` from ``t_from`` to ``t_to``; return its ns, 0 if not traced."""
         if not self.traced:
             return 0.0
         self.wait(holder, resource, t_to - t_from, 1, t_from, t_to)
         return t_to - t_from
 
     def note_waits(self, resource: int, server: Server, begin: float, end: float) -> float:
-        """Note who held ``server``, part of ``resource``, between two times; return the ns waited in all.
+        """Record who held ``server``, part of ``resource``, from ``begin`` to ``end``; return the ns waited.
 
         0 if it is not traced.
         """
@@ -147,7 +147,7 @@ class Transaction:
         return self.note_blockers(resource, server.log, n) if n else 0.0
 
     def note_blockers(self, resource: int, log: OccupancyLog, n: int) -> float:
-        """Note the ``n`` entries of blockers that ``log`` has found at ``resource``; return the ns waited."""
+        """Record the ``n`` blockers that ``log`` found at ``resource``; return the total wait in ns."""
         total = 0.0
         if n:
             found = log.found

@@ -84,7 +84,7 @@ class AlikePes:
         self.simulated += len(launch.targets) - len(launch.leaders)
 
     @property
-    def told(self) -> dict[str, Any]:
+    def counts(self) -> dict[str, Any]:
         """``simulated`` PEs ``of`` those of all launches, and ``why`` not fewer: launches by reason."""
         if not self.launches:
             return {}

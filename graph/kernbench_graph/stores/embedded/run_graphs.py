@@ -100,10 +100,10 @@ class RunGraphs(GraphStore):
         names: Names,
         added: bool,
     ) -> tuple[Names, Callable[[], Database]]:
-        """What the graph in an engine has, and what opens it.
+        """The tables that the graph will hold, and a function that opens it.
 
-        One that lacks something grows by that where the engine can; else it is made anew, with what another
-        one has where that is no more work.
+        A graph without a table that is needed gets it added where the engine can do that. Otherwise a new
+        graph is built, with the tables of an existing one as well if that costs no more.
         """
         files = files_of(engine)
         cache = self._cache(files)
