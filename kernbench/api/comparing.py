@@ -62,6 +62,8 @@ def compare(
       ``window`` that was chosen, each with ``name before after change_ns change slower`` (``change`` is a
       share; None where nothing was there before), and of a launch its ``launch``;
     - ``causes``: the critical path's ns by cause, ``cause before after change_ns``, largest change first;
+    - ``locations``: the ``top`` parts whose time on the critical path changed most, ``location before after
+      change_ns``: what the faster run no longer waits for, and what it waits for instead;
     - ``resources``: the ``top`` components and links whose busy or waiting time grew most: ``resource kind
       busy_ns_before busy_ns_after wait_ns_before wait_ns_after change_ns``;
     - ``threshold`` and ``slower``: whether any figure is.
@@ -103,6 +105,7 @@ def compare(
             name = f"launch {number} ({launch_name(b)})"
             change = _change(name, float(a["latency_ns"]), float(b["latency_ns"]), threshold)
             figures.append({**change, "launch": number})
+        paths = [run.critical_path(window) for run in (old, new)]
         return Comparison(
             {
                 "before": _identity(old),
@@ -111,7 +114,12 @@ def compare(
                 "configured": differences(old.properties, new.properties, opened),
                 "window": new.window(window).name,
                 "figures": figures,
-                "causes": _causes(old, new, window),
+                "causes": _on_path("cause", *(path.by_cause() for path in paths)),
+                "locations": [
+                    row
+                    for row in _on_path("location", *(path.by_location() for path in paths))[:top]
+                    if abs(row["change_ns"]) > _CLOSE_NS
+                ],
                 "resources": _resources(old, new, window)[:top],
                 "threshold": threshold,
                 "slower": any(figure["slower"] for figure in figures),
@@ -137,18 +145,12 @@ def _change(name: str, before: float, after: float, threshold: float) -> dict[st
     }
 
 
-def _causes(old: Run, new: Run, window: ChosenWindow) -> list[dict[str, Any]]:
-    before, after = (run.critical_path(window).by_cause() for run in (old, new))
-    rows = [
-        {
-            "cause": cause,
-            "before": before.get(cause, 0.0),
-            "after": after.get(cause, 0.0),
-            "change_ns": after.get(cause, 0.0) - before.get(cause, 0.0),
-        }
-        for cause in {**before, **after}
-    ]
-    return sorted(rows, key=lambda row: (-abs(row["change_ns"]), row["cause"]))
+def _on_path(by: str, before: dict[str, float], after: dict[str, float]) -> list[dict[str, Any]]:
+    rows = []
+    for one in {**before, **after}:
+        was, now = before.get(one, 0.0), after.get(one, 0.0)
+        rows.append({by: one, "before": was, "after": now, "change_ns": now - was})
+    return sorted(rows, key=lambda row: (-abs(row["change_ns"]), row[by]))
 
 
 def _resources(old: Run, new: Run, window: ChosenWindow) -> list[dict[str, Any]]:

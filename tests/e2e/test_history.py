@@ -41,8 +41,8 @@ def test_what_got_slower_is_said_and_fails(cli: Cli, two: list[str]) -> None:
     assert slower.err == ""
     found = json.loads(slower.out)
     assert list(found) == [
-        *("before", "after", "same_config", "configured", "window", "figures", "causes", "resources"),
-        *("threshold", "slower"),
+        *("before", "after", "same_config", "configured", "window", "figures", "causes", "locations"),
+        *("resources", "threshold", "slower"),
     ]
     assert (found["before"]["run_id"], found["after"]["run_id"]) == tuple(two)
     assert (found["slower"], found["same_config"], found["threshold"]) == (True, False, 0.05)
@@ -57,6 +57,9 @@ def test_what_got_slower_is_said_and_fails(cli: Cli, two: list[str]) -> None:
     assert (sim["name"], sim["before"], sim["after"]) == ("sim_ns", plain(old.sim_ns), plain(new.sim_ns))
     assert sim["change"] == pytest.approx(new.sim_ns / old.sim_ns - 1)
     assert sum(row["change_ns"] for row in found["causes"]) == pytest.approx(new.sim_ns - old.sim_ns)
+    places = compare(*two, launch="run", top=10_000)["locations"]
+    assert [{**row, "change_ns": plain(row["change_ns"])} for row in places[:10]] == found["locations"]
+    assert sum(row["change_ns"] for row in places) == pytest.approx(new.sim_ns - old.sim_ns)
     for row in found["resources"]:
         for when, run in (("before", old), ("after", new)):
             used = run.used

@@ -17,6 +17,7 @@ _PLACES = (
     Column("change_ns", "ns"),
 )
 _FIRST = 200
+_PATH = 10
 _NAMED = 4
 """Figures that are named above the tables."""
 _LONGEST = 60
@@ -39,6 +40,8 @@ def content(found: Mapping[str, Any]) -> Content:
         Grid("figures", "Times", _FIGURES, found["figures"], in_summary=None),
         Grid("causes", "Where the time went", (Column("cause"), *_CHANGE), found["causes"],
              "no critical path", drawn=causes, only_bars=True, in_summary=None),
+        Grid("locations", "Most changed on the critical path", (Column("location"), *_CHANGE),
+             found["locations"], "nothing on it changed", parts=("location",), first=_PATH, in_summary=_PATH),
         Grid("resources", "Slower where", _PLACES, found["resources"], "nothing took longer",
              parts=("resource",), first=_FIRST, in_summary=10),
     ]  # fmt: skip
