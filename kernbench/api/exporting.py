@@ -1,4 +1,10 @@
-"""Files of a run for the tools that people have: one :class:`Format` for each, which every surface reads."""
+"""Files of a run for the tools that people have: one :class:`Format` for each, which every surface reads.
+
+A package adds a format with an entry point of the group ``kernbench.exports``. Its name is the format's, its
+value a function ``write(run, path, window, **options)`` that gives the names of the files, or None for
+``path``. It is imported when that format is asked for. The formats that come with KernBench are listed here,
+so that they work in a checkout that was not installed.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +13,14 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from kernbench.analysis.windows.chosen_window import Chosen, ChosenWindow
-from kernbench.errors import UsageError
+from kernbench.errors import KernBenchError, UsageError
 from kernbench.support.hints import did_you_mean, suggestion
+from kernbench.support.user_code import raised, raised_at
 from kernbench.support.written_files import writing
 
 if TYPE_CHECKING:
@@ -21,6 +29,7 @@ if TYPE_CHECKING:
     from kernbench.api.run_trace import RunTrace
 
 PathLike = str | os.PathLike[str]
+GROUP = "kernbench.exports"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +44,8 @@ class Format:
     """How its file ends; a format of several files has a folder, or a prefix of their names."""
     whole: bool = False
     """Whether it has the whole run where no window is chosen, and not the launches."""
-    options: Sequence[str] = ()
-    """Names of further arguments of ``write``."""
+    options: Sequence[str] | None = ()
+    """Names of further arguments of ``write``, which checks them itself where this is None."""
 
 
 def export(
@@ -49,11 +58,12 @@ def export(
     **options: object,
 ) -> list[str]:
     """See :meth:`kernbench.Run.export`."""
-    form = FORMATS.get(to)
+    known = formats()
+    form = known.get(to)
     if form is None:
-        raise UsageError(f"there is no format '{to}'; {did_you_mean(to, FORMATS)}")
-    taken = ", ".join(form.options) or "none"
-    if unknown := sorted(options.keys() - set(form.options)):
+        raise UsageError(f"there is no format '{to}'; {did_you_mean(to, known)}")
+    if form.options is not None and (unknown := sorted(options.keys() - set(form.options))):
+        taken = ", ".join(form.options) or "none"
         raise UsageError(f"'{unknown[0]}' is not an option of '{to}'; it takes {taken}")
     run.check_traced()
     usual = "run" if form.whole else "all"
@@ -165,7 +175,7 @@ def _roofline(run: RunTrace, path: PathLike, chosen: ChosenWindow) -> list[str]:
     return write_file(path, partial(drawing.save, figure))
 
 
-FORMATS = {
+_SHIPPED = {
     form.name: form
     for form in (
         Format("perfetto", "a trace for ui.perfetto.dev", _perfetto, ".pftrace",
@@ -184,7 +194,33 @@ FORMATS = {
         ),
     )
 }  # fmt: skip
-"""By name, in the order in which they are listed."""
+
+
+def formats() -> dict[str, Format]:
+    """By name, in the order in which they are listed: the shipped ones, then those of installed packages."""
+    own = {
+        point.name: Format(point.name, _package(point), partial(_own, point), f".{point.name}", options=None)
+        for point in entry_points(group=GROUP)
+    }
+    return _SHIPPED | own | _SHIPPED
+
+
+def _package(point: EntryPoint) -> str:
+    return f"of the package {point.dist.name if point.dist else point.module}"
+
+
+def _own(
+    point: EntryPoint, run: RunTrace, path: PathLike, chosen: ChosenWindow, **options: object
+) -> list[str]:
+    """What the function of a package writes; what it raises names the format, the package and the line."""
+    try:
+        files = point.load()(run, path, chosen, **options)
+        return [os.fspath(file) for file in ([path] if files is None else files)]
+    except (KernBenchError, OSError):
+        raise
+    except Exception as error:
+        at = f" ({line})" if (line := raised_at(error)) else ""
+        raise KernBenchError(f"format '{point.name}' {_package(point)} {raised(error)}{at}") from error
 
 
 def write_file(path: PathLike, write: Callable[[BinaryIO], object]) -> list[str]:

@@ -77,9 +77,9 @@ def _runs(ctx: click.Context) -> Iterable[str]:
 
 
 def _exports(ctx: click.Context) -> Iterable[str]:
-    from kernbench.api.exporting import FORMATS
+    from kernbench.api.exporting import formats
 
-    return [*FORMATS, *_runs(ctx)]
+    return [*formats(), *_runs(ctx)]
 
 
 def parts(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:

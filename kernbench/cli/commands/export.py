@@ -9,12 +9,12 @@ import click
 
 import kernbench as kb
 from kernbench.analysis.windows.chosen_window import ChosenWindow
-from kernbench.api.exporting import FORMATS
+from kernbench.api.exporting import Format, formats
 from kernbench.cli import completion, options
 from kernbench.cli.group import Command
 from kernbench.cli.output import emit, format_option
 
-_LIST = "\n".join(f"  {form.name:<9} {form.about}" for form in FORMATS.values())
+_LIST = "\n".join(f"  {form.name:<9} {form.about}" for form in formats().values())
 _HELP = f"""Write RUN for another tool, as FORMAT:
 
 \b
@@ -73,27 +73,29 @@ def command(
     **_options: Any,
 ) -> None:
     """Write a run for another tool."""
-    run, to = _what(given)
-    whole = FORMATS[to].whole and not options.given(ctx, "launch")
+    run, form = _what(given)
+    whole = form.whole and not options.given(ctx, "launch")
     chosen = replace(window, launch="run") if whole else window
     drawing = options.given(ctx, "links", "waits", "fold", "rows", "ticks")
     with options.opened(store) as kept_in:
         kept = kb.open_run(run, kept_in)
-        files = kept.export(to, out, chosen, **drawing)
+        files = kept.export(form.name, out, chosen, **drawing)
         name = kept.window(chosen).name
-    payload = {"run_id": kept.id, "to": to, "window": name, "files": files}
+    payload = {"run_id": kept.id, "to": form.name, "window": name, "files": files}
     emit(fmt, payload, ("file",), [(file,) for file in files], lambda: [f"{kept.bench}, {name}"])
 
 
-def _what(given: tuple[str, ...]) -> tuple[str, str]:
+def _what(given: tuple[str, ...]) -> tuple[str, Format]:
     """The run and the format, of up to two words in any order."""
-    formats = [word for word in given if word in FORMATS][:1]
-    runs = [word for word in given if word not in formats]
-    if not formats:
+    known = formats()
+    form = next((known[word] for word in given if word in known), None)
+    runs = list(given)
+    if form is None:
         named = f"no format among {' and '.join(map(repr, runs))}; " if runs else ""
         raise click.UsageError(
-            f"{named}name a format, such as 'kernbench export perfetto': {', '.join(FORMATS)}"
+            f"{named}name a format, such as 'kernbench export perfetto': {', '.join(known)}"
         )
+    runs.remove(form.name)
     if len(runs) > 1:
         raise click.UsageError(f"several runs are given, {' and '.join(runs)}; give one")
-    return (runs[0] if runs else "last"), formats[0]
+    return (runs[0] if runs else "last"), form
