@@ -287,9 +287,9 @@ def _run(bench: Bench, context: Context) -> None:
     with _pytorch(bench):
         bench.run(context)
     if context.submitted == 0:
-        raise NoRequestsError(
-            f"NO_REQUESTS: bench '{bench.name}' submitted nothing; make a tensor or launch a kernel"
-        )
+        compiled = "have torch.compile(model) called, for PyTorch itself worked on the host"
+        remedy = compiled if getattr(bench.run, "with_pytorch", False) else "make a tensor or launch a kernel"
+        raise NoRequestsError(f"NO_REQUESTS: bench '{bench.name}' submitted nothing; {remedy}")
     context.multiprocessing.join_all()
     context.wait_all()
 

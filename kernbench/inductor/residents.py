@@ -64,6 +64,8 @@ class Device:
 
         Of a larger tensor that is not there the part alone is copied, each time.
         """
+        if tensor.device.type != "cpu":
+            raise refused(f"tensor {name} is on {tensor.device}; make it in the run, or move it to 'cpu'")
         storage, dtype = tensor.untyped_storage(), dtype_of(tensor)
         resident = self._residents.get(storage._cdata)
         if resident is None:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import kernbench as kb
-from kernbench.errors import UsageError
+from kernbench.errors import BenchError, UsageError
 from kernbench.inductor import sources
 from kernbench.inductor.buffers import Strided, like
 from kernbench.support.stand_ins import has_pytorch, standing_aside, standing_in
@@ -169,6 +169,66 @@ def test_strict_device_refuses_what_the_host_would_do_and_a_run_says_it(model: s
     done = cli("run", model, "what=train", "--topology", "h100", "--no-trace")
     assert "operations of" in next(one for one in done.out.splitlines() if one.startswith("on the host"))
     assert cli("run", model, "--topology", "h100", "--strict-device", "--no-trace").status == 0
+
+
+CUDA = """
+import torch
+from torch import nn
+
+device = torch.device("cuda")
+torch.cuda.manual_seed_all(0)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up, self.down = nn.Linear(16, 32), nn.Linear(32, 4, device="cuda:0")
+
+    def forward(self, x):
+        shifted = torch.relu(self.up(x)) + torch.arange(32, device="cuda")
+        return self.down(shifted)
+
+
+net = Net().to(device).cuda()
+x = torch.randn(8, 16, device="cuda")
+host = torch.zeros(3)
+there = host.to("cuda")
+there += 1
+back = there.cpu()
+there += 1
+shared = torch.as_tensor(host.numpy(), device=device)
+shared += 5
+assert [one.tolist() for one in (host, back, there, shared)] == [[n] * 3 for n in (0, 1, 2, 5)]
+assert host.to(torch.float32) is host
+optimizer = torch.optim.SGD(net.parameters(), lr=1e-3)
+compiled = torch.compile(net)
+compiled(x).sum().backward()
+optimizer.step()
+torch.cuda.synchronize()
+with torch.no_grad(), torch.autocast("cuda", dtype=torch.bfloat16):
+    half = compiled(x)
+assert half.dtype == torch.bfloat16
+torch.set_default_device("cuda")
+assert torch.zeros(2).sum() == 0
+"""
+
+
+@with_pytorch
+def test_cuda_is_the_machine_and_tensors_are_copied_to_it_and_back(workdir: Path) -> None:
+    (workdir / "gpu.py").write_text(CUDA, encoding="utf-8")
+    done = kb.run("gpu.py", "h100", store="memory:", trace=False)
+    assert done.verdict == "yes"
+    first = done.launches[0]
+    assert (first["kernel"], first["model_nodes"], first["model_line"]) == ("addmm", "linear", "gpu.py:15")
+
+
+@with_pytorch
+def test_a_script_that_compiles_nothing_is_told_so(workdir: Path) -> None:
+    (workdir / "eager.py").write_text(
+        "import torch\ntorch.nn.Linear(4, 4)(torch.ones(2, 4))\n", encoding="utf-8"
+    )
+    with pytest.raises(BenchError, match=r"torch\.compile\(model\)"):
+        kb.run("eager.py", "minimal", store="memory:", trace=False)
 
 
 @with_pytorch
