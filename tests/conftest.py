@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,26 @@ MOST_MB = most_mb = max(1500, os.sysconf("SC_PHYS_PAGES") * PAGE_BYTES >> 23)
 
 An eighth of the machine's memory: letting go takes seconds, and what is let go of is made again.
 """
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pycollect_makeitem(collector: pytest.Collector, name: str) -> Generator[None, object, object]:
+    """Mark slow the parameters of a test that ``daily`` does not name, or names with ``but``.
+
+    By their ids, or patterns of them as ``fnmatch`` has.
+    """
+    made = yield
+    items = [item for item in made if isinstance(item, pytest.Item)] if isinstance(made, list) else []
+    for mark in items[0].iter_markers("daily") if items else ():
+        ids = {item.name[len(name) + 1 : -1]: item for item in items}
+        but = mark.kwargs.get("but", ())
+        for pattern in (*mark.args, *but):
+            if not any(fnmatchcase(one, pattern) for one in ids):
+                raise collector.CollectError(f"daily: {name} has no parameter {pattern!r}: {', '.join(ids)}")
+        for one, item in ids.items():
+            if any(fnmatchcase(one, pattern) for pattern in mark.args or but) == bool(but):
+                item.add_marker(pytest.mark.slow)
+    return made
 
 
 @pytest.hookimpl(tryfirst=True)

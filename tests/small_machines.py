@@ -38,5 +38,8 @@ def minimal(ahead: bool = False) -> PropertyGraph:
     return compiled("minimal", {"pe.pe_cpu.run_ahead": True} if ahead else {})
 
 
+ONE_CUBE = {"system.sips": 1, "sip.cube_mesh.w": 1, "sip.cube_mesh.h": 1}
+"""Leaves one cube of the shipped machine, with all of its PEs."""
+
 TWO_PES = {"cube.pes.count": 2}
 """Gives the smallest shipped machine a second PE, so that it can be halved."""

@@ -6,9 +6,7 @@ The shapes are those that one of the engines answers wrongly; what is true is wo
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -181,19 +179,13 @@ def test_no_file_calls_itself_proved(tmp_path: Path) -> None:
         kb.ask("own/one", store=store, queries=(str(tmp_path),))
 
 
-def test_who_answered_is_said(tmp_path: Path) -> None:
-    with kb.open_store(tmp_path / "store") as store:
+def test_who_answered_is_said(cli: Callable[..., Any]) -> None:
+    with kb.open_store(".kernbench") as store:
         store.keep(*sample(id="a"))
-
-    def query(*args: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "kernbench", "query", "--store", str(tmp_path / "store"), *args]
-        return subprocess.run(command, capture_output=True, text=True, check=True)
-
     count = f"{SENT} RETURN count(t) AS n"
-    found = json.loads(query("a", "--cypher", count, "--format", "json").stdout)
+    found = json.loads(cli("query", "a", "--cypher", count, "--format", "json").out)
     assert (found["engine"], found["rows"]) == ("arcadedb", [[2]])
-    explained = query("a", "--cypher", count, "--explain")
-    assert "arcadedb answers this" in explained.stderr
-    assert explained.stdout.startswith("plan\n")
-    shipped = query("transactions-by-kind", "--explain")
-    assert "ladybug answers this" in shipped.stderr
+    explained = cli("query", "a", "--cypher", count, "--explain")
+    assert "arcadedb answers this" in explained.err
+    assert explained.out.startswith("plan\n")
+    assert "ladybug answers this" in cli("query", "transactions-by-kind", "--explain").err

@@ -58,6 +58,7 @@ def test_there_are_sixty() -> None:
     assert len(set(QUERIES)) >= 60
 
 
+@pytest.mark.slow
 def test_the_other_engine_gives_the_same_or_refuses(memory: GraphStore) -> None:
     same = 0
     for text in QUERIES:

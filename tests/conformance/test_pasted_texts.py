@@ -67,6 +67,7 @@ def differ(first: Any, second: Any) -> bool:
     )
 
 
+@pytest.mark.slow
 def test_a_printed_text_sets_its_parameters_and_names_its_run(tmp_path: Path) -> None:
     kb.run("qkv-gemm", compiled("minimal", TWO_PES), store=tmp_path)
     run = kb.run("qkv-gemm", compiled("minimal", TWO_PES), store=tmp_path)

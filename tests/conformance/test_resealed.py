@@ -94,6 +94,15 @@ def read_all(store: Path) -> Iterator[int]:
         yield opened.query(COUNT, run="a").rows[0][0]
 
 
+@pytest.mark.daily(
+    "run-Op",
+    "run-Hop",
+    "run-Use",
+    "topology-Link",
+    "run-Tensor",
+    "run-DependsOn",
+    "run-Reading",
+)
 @pytest.mark.parametrize(("record", "table"), PARTS, ids=[f"{r}-{t.name}" for r, t in PARTS])
 @given(data=st.data())
 @examples(96)

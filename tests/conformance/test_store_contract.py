@@ -115,6 +115,7 @@ def test_references_to_runs(store: GraphStore) -> None:
         store.load("zz")
 
 
+@pytest.mark.daily("embedded")
 def test_removing_and_tagging(store: GraphStore) -> None:
     for name in ("a", "b"):
         store.keep(*sample(id=name))
@@ -136,6 +137,7 @@ def test_removing_and_tagging(store: GraphStore) -> None:
     assert store.query("MATCH (r:Run {id: $run}) RETURN r.bench AS b", run="a").rows == [("other",)]
 
 
+@pytest.mark.daily("embedded")
 def test_a_topology_goes_with_its_last_run(store: GraphStore) -> None:
     run, topology = sample()
     other = TopologyRecord("other", "other", "", topology.tables)
@@ -361,6 +363,7 @@ def test_an_empty_store_can_be_asked(store: GraphStore) -> None:
     assert store.query("MATCH (r:Run) RETURN r.id AS id").rows == []
 
 
+@pytest.mark.daily("embedded")
 def test_a_query_that_takes_too_long_is_stopped(store: GraphStore) -> None:
     store.keep(*sample(id="a"))
     slow = """UNWIND range(1, 4000) AS a UNWIND range(1, 4000) AS b UNWIND range(1, 4000) AS c
@@ -384,6 +387,7 @@ def test_values_are_plain_python(store: GraphStore) -> None:
     assert not [key for key in node.properties if key.startswith("_")]
 
 
+@pytest.mark.daily("embedded")
 def test_many_threads_may_ask_at_once(store: GraphStore) -> None:
     names = [f"r{i}" for i in range(6)]  # more than the databases that are kept open
     for name in names:

@@ -81,6 +81,7 @@ def garbage(path: Path) -> None:
     path.write_bytes(b"\x00\xff" * 4096)
 
 
+@pytest.mark.daily(but=("truncate",))
 @pytest.mark.parametrize("damage", [truncate, flip, empty, garbage, Path.unlink])
 def test_a_damaged_table_is_named(root: Path, damage: Callable[[Path], object]) -> None:
     damage(root / "runs" / "a" / "Hop.parquet")
@@ -93,6 +94,7 @@ def test_a_damaged_table_is_named(root: Path, damage: Callable[[Path], object]) 
     assert store.load("b").tables["Hop"].num_rows == 12
 
 
+@pytest.mark.daily("False-*", "True-Hop-*")
 @pytest.mark.parametrize(
     ("table", "text"),
     [
@@ -128,6 +130,7 @@ def full(*_: object, **__: object) -> None:
     raise OSError(28, "No space left on device")
 
 
+@pytest.mark.daily("truncate", "unlink")
 @pytest.mark.parametrize("damage", [truncate, empty, garbage, Path.unlink])
 def test_a_run_with_a_damaged_manifest_is_left_out_with_a_note(
     root: Path, damage: Callable[[Path], object]
@@ -173,6 +176,13 @@ def entry(root: Path, name: str) -> Path:
     return place
 
 
+@pytest.mark.daily(
+    "truncate-check.json-history",
+    "empty-graph.lbdb-run-a",
+    "flip-check.json-run-a",
+    "garbage-graph.lbdb-history",
+    "unlink-graph.lbdb-run-a",
+)
 @pytest.mark.parametrize("name", ["run-a", "history"])
 @pytest.mark.parametrize("file", ["graph.lbdb", "check.json"])
 @pytest.mark.parametrize("damage", [truncate, flip, empty, garbage, Path.unlink])
@@ -234,6 +244,7 @@ def test_the_history_grows_by_new_runs_alone(root: Path, monkeypatch: pytest.Mon
     assert store.notes == []
 
 
+@pytest.mark.daily("truncate", "flip")
 @pytest.mark.parametrize("damage", [truncate, flip, empty, garbage, Path.unlink])
 def test_a_damaged_history_is_no_base(root: Path, damage: Callable[[Path], object]) -> None:
     place = entry(root, "history") / "graph.lbdb"
@@ -329,6 +340,7 @@ open_store(sys.argv[1]).keep(*sample(id="same", started_at=seed, host=seed, wall
 """
 
 
+@pytest.mark.slow
 def test_equal_runs_give_equal_files_in_every_process(tmp_path: Path) -> None:
     for seed in ("1", "2"):
         environment = {

@@ -40,6 +40,7 @@ def refusal(ask: Callable[[GraphStore], object], store: GraphStore) -> str:
     return ""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_a_named_pipe_in_place_of_any_file_hangs_nothing(tmp_path: Path) -> None:
     with open_store(tmp_path / "whole") as store:

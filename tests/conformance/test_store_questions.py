@@ -59,7 +59,7 @@ def test_answers_are_those_of_the_raw_columns(new_store: NewStore, size: str) ->
     with new_store() as store:
         # In a folder a graph is made for each run that is asked about: of a third of them, the same times.
         every, share = (3, 1) if store.engines == ("neo4j",) else (2, 3)
-        plan = planned(size, store, few=4, every=every, share=share)
+        plan = planned(size, store, every=every, share=share)
         cases = made_up(plan.runs, tuple(ORACLES))
         for lot in np.array_split(np.arange(len(cases)), LOTS):
             for number in lot:

@@ -149,6 +149,7 @@ def on_the_way(store: GraphStore, runs: list[str], cases: list[Asked]) -> Iterat
                     yield asking, case, f"{a}->{b}"
 
 
+@pytest.mark.daily("embedded-PE_DMA")
 @pytest.mark.parametrize("traffic", ["PE_DMA", "COMMAND"])
 def test_what_cannot_be_reached_is_said(store: GraphStore, traffic: str) -> None:
     """Among all components of a machine; a limit leaves out the unreachable first."""
@@ -485,6 +486,7 @@ def _less(ways: Digraph[str], *places: str) -> Digraph[str]:
     return rest
 
 
+@pytest.mark.daily("embedded-sip0.cube0.pe0-*-PE_DMA", "embedded-host.cpu-sip0.cube0.pe1-HOST_MEMORY")
 @pytest.mark.parametrize(
     ("src", "dst", "traffic"),
     [

@@ -151,6 +151,7 @@ OF_CHANNELS = """
     RETURN u.resource AS channel, d.bytes AS bytes, d.transactions AS transactions ORDER BY channel"""
 
 
+@pytest.mark.daily("embedded-channels")
 @pytest.mark.parametrize("model", ["channels", "dram"])
 def test_a_channel_has_its_own_bytes_in_a_window(model: str, new_store: NewStore) -> None:
     """Not a share of its slice's: what it counts where nothing but that launch is run."""

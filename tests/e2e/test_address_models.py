@@ -46,13 +46,8 @@ def memory(outcome: BenchOutcome) -> dict[tuple[int, int], bytes | None]:
     return written
 
 
-LONG = ("gpt3-qkv", "llama-decoder", "llama-layer", "pe2pe", "tp-mlp")
-
-
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(spec.name, marks=[pytest.mark.slow] if spec.name in LONG else []) for spec in list_all()],
-)
+@pytest.mark.daily("gemm-single-pe", "ipcq-allreduce", "softmax")
+@pytest.mark.parametrize("name", [spec.name for spec in list_all()])
 def test_results_are_equal_in_all_models_and_times_in_two(name: str) -> None:
     va, la, one = (run(name, model) for model in GRAPHS)
     assert va.verified == la.verified == one.verified == "yes"

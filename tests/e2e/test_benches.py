@@ -28,18 +28,20 @@ def run(name, graph="va", device="all", verify=True, **params):
     return outcome.raise_for_error()
 
 
-LONG = [("pe2pe", "va"), ("pe2pe", "pa"), ("tp-mlp", "pa")]
-
-
 @pytest.mark.checked
-@pytest.mark.parametrize(
-    ("name", "graph"),
-    [
-        pytest.param(name, graph, marks=[pytest.mark.slow] if (name, graph) in LONG else [])
-        for graph in ("va", "pa", "minimal")
-        for name in NAMES
-    ],
+@pytest.mark.daily(
+    "*-minimal",
+    "gemm-multi-pe-va",
+    "softmax-pa",
+    "flash-attention-va",
+    "ipcq-allreduce-pa",
+    "ccl-allreduce-va",
+    "llama-decoder-pa",
+    "gemm-list-pa",
+    "va-offset-verify-pa",
 )
+@pytest.mark.parametrize("graph", ["va", "pa", "minimal"])
+@pytest.mark.parametrize("name", NAMES)
 def test_numbers_are_right(name, graph):
     if name in ("gemm-list", "llama-decoder", "va-offset-verify") and graph == "pa":
         with pytest.raises(UsageError, match="needs address_model va"):
@@ -54,6 +56,14 @@ def test_numbers_are_right(name, graph):
     assert outcome.launches
 
 
+@pytest.mark.daily(
+    "softmax-*",
+    "gemm-multi-pe-bf16",
+    "flash-attention-f32",
+    "ccl-allreduce-bf16",
+    "matmul-composite-f32",
+    "gpt3-qkv-bf16",
+)
 @pytest.mark.parametrize("dtype", ["bf16", "f32"])
 @pytest.mark.parametrize(
     "name", [name for name in NAMES if name not in ("gemm-list", "pe2pe", "llama-decoder")]
@@ -106,6 +116,7 @@ def test_one_sip_alone():
     assert launch.pes == 16
 
 
+@pytest.mark.daily("3-gemm-multi-pe", "3-flash-attention", "5-softmax")
 @pytest.mark.parametrize("name", ["gpt3-qkv", "flash-attention", "gemm-multi-pe", "softmax", "tp-mlp"])
 @pytest.mark.parametrize("pes", [3, 5])
 def test_they_take_any_number_of_cubes_and_pes(name, pes):
@@ -129,6 +140,7 @@ def test_more_pes_are_faster():
     assert kernel_ns("qkv-gemm-multi-pe", hidden=256) < kernel_ns("qkv-gemm", hidden=256)
 
 
+@pytest.mark.daily("8-100-2400-8")
 @pytest.mark.parametrize(
     ("m", "k", "n", "block"),
     [

@@ -56,12 +56,12 @@ def test_a_run_is_kept_asked_shown_and_removed(process: Cli, cli: Cli, workdir: 
     shown = one_json_value(cli("show", "last", "--format", "json").out)
     assert shown == run
 
-    answer = one_json_value(process("query", "busiest-links", "limit=2", "--format", "json").out)
+    answer = one_json_value(cli("query", "busiest-links", "limit=2", "--format", "json").out)
     assert sorted(answer) == ["columns", "engine", "name", "rows"]
     assert len(answer["rows"]) == 2
     assert all(len(row) == len(answer["columns"]) for row in answer["rows"])
 
-    removed = process("runs", "rm", run["run_id"][:20])
+    removed = cli("runs", "rm", run["run_id"][:20])
     assert (removed.status, removed.out) == (0, run["run_id"] + "\n")
     assert one_json_value(cli("runs", "list", "--format", "json").out) == {"runs": []}
 
@@ -259,7 +259,8 @@ def contexts() -> list[click.Context]:
 
 
 TUNE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "tune-a-kernel.md"
-LONG = ("advise", "evaluate", "model", "probe", "report", "run", "sweep", "traffic", "validate", "web")
+LONG = ("advise", "evaluate", "model", "probe", "report", "run", "serve-sim", "sweep", "traffic", "validate",
+        "web", "what-if")  # fmt: skip
 """Their examples measure the default machine, start processes, or ask the whole library."""
 
 

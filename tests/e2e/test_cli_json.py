@@ -107,9 +107,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(one, marks=[pytest.mark.slow] if one == "report" else []) for one in COMMANDS]
-)
+@pytest.mark.daily(but=("report", "advise", "validate"))
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_key_that_a_command_prints_is_on_the_page(
     name: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -98,7 +98,7 @@ def test_a_run_is_named_alike_everywhere(cli: Cli) -> None:
     first = json.loads(cli(*RUN, "--tag", "baseline", "--format", "json").out)["run_id"]
     cli(*RUN, "m=16")
     for name in (first, first[:-2], "baseline", "last~1"):
-        for command in (("why",), ("show",), ("what-if",)):
+        for command in (("why",), ("show",), ("what-if", "--no-rerun")):
             for how in ((name,),):
                 shown = json.loads(cli(*command, *how, "--format", "json").out)
                 assert shown["run_id"] == first, (command, how)
@@ -215,7 +215,12 @@ def test_names_are_completed(cli: Cli, workdir: Path) -> None:
     cli(*RUN, "--tag", "baseline")
     assert sorted(completed("kernbench wh", cwd=workdir)) == ["what-if", "why"]
     assert completed("kernbench run --bench gemm-s", cwd=workdir) == ["gemm-single-pe"]
+    assert completed("kernbench why base", cwd=workdir) == ["baseline"]
     assert "m=" in completed("kernbench run gemm-single-pe ", cwd=workdir)
+
+
+@pytest.mark.slow
+def test_names_of_all_kinds_are_completed(workdir: Path) -> None:
     assert completed("kernbench query bottleneck/busiest-l", cwd=workdir) == ["bottleneck/busiest-links"]
     assert completed("kernbench query busiest-links l", cwd=workdir) == ["last", "launch=", "limit="]
     assert completed("kernbench run gemm-s", cwd=workdir) == ["gemm-single-pe"]
@@ -225,7 +230,6 @@ def test_names_are_completed(cli: Cli, workdir: Path) -> None:
     parts = completed("kernbench topology show minimal --from sip0.cube0.pe0.pe_d", cwd=workdir)
     assert parts == ["sip0.cube0.pe0.pe_dma"]
     assert completed("kernbench topology show minimal --from sip", cwd=workdir) == ["sip0."]
-    assert completed("kernbench why base", cwd=workdir) == ["baseline"]
     assert completed("kernbench topology check mini", cwd=workdir) == ["minimal"]
     assert completed("kernbench why --store nowhere/at/all x", cwd=workdir) == []
 

@@ -37,6 +37,12 @@ def reduced(op: str, parts: list[np.ndarray]) -> np.ndarray:
     return function(wide, axis=0).astype(parts[0].dtype)
 
 
+@pytest.mark.daily(
+    "*-f32-sum",
+    "ring-f16-*",
+    "lrab_hierarchical_allreduce-bf16-*",
+    "recursive_doubling-i32-*",
+)
 @pytest.mark.parametrize("op", OPS)
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("algorithm", ["ring", "recursive_doubling", "lrab_hierarchical_allreduce"])
@@ -64,6 +70,13 @@ MACHINES = [
 ]  # fmt: skip
 
 
+@pytest.mark.daily(
+    "6-ring_1d-None",
+    "6-torus_2d-grid4",
+    "5-mesh_2d_no_wrap-grid12",
+    "1-ring_1d-None",
+    "3-torus_2d-grid7",
+)
 @pytest.mark.parametrize(("sips", "pattern", "grid"), MACHINES)
 def test_shapes_of_machines(sips: int, pattern: str, grid: Any) -> None:
     n = 37
@@ -92,6 +105,7 @@ POLICIES = [
 PLACED = [(p, "va") for p in POLICIES] + [(p, "pa") for p in POLICIES[:3]] + [(POLICIES[1], "la")]
 
 
+@pytest.mark.daily("*column_wise*row_wise*-pa", "*tiled_row_major*", "None-va")
 @pytest.mark.parametrize(("policy", "model"), PLACED, ids=str)
 def test_any_placement_within_a_sip_gives_the_same_result(policy: Any, model: str) -> None:
     graph = machine(2, cubes=(2, 2), pes=2, **{"system.address_model": model})
@@ -121,6 +135,7 @@ CUBES = [
 ]
 
 
+@pytest.mark.daily("cubes1-*", "cubes4-*")
 @pytest.mark.parametrize(("cubes", "sips", "pattern", "grid", "op"), CUBES)
 def test_group_cubes(cubes: tuple[int, int], sips: int, pattern: str, grid: Any, op: str) -> None:
     rows = cubes[0] * cubes[1]
@@ -156,6 +171,7 @@ def test_group_pes() -> None:
 COLUMNS = DPPolicy("column_wise", "replicate")
 
 
+@pytest.mark.daily(but=("3-None",))
 @pytest.mark.parametrize(
     ("sips", "policy"),
     [(1, None), (2, COLUMNS), (3, None), pytest.param(6, None, marks=pytest.mark.slow)],

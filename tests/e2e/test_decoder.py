@@ -50,6 +50,7 @@ def test_decode(topology, device, params):
     _right(topology, device, params)
 
 
+@pytest.mark.daily("minimal-sip:0-params0")
 @pytest.mark.parametrize(("topology", "device", "params"), PREFILL)
 def test_prefill(topology, device, params):
     _right(topology, device, {"phase": "prefill", **params})
@@ -66,6 +67,7 @@ def test_partial_results_of_many_pes_are_put_together_in_pieces(tmp_path):
     assert run.info["verified"] is True
 
 
+@pytest.mark.daily("*-32768")
 @pytest.mark.parametrize("room", [16384, 32768])
 @pytest.mark.parametrize("kind", ["llama", "qwen2"])
 def test_columns_pass_in_pieces_where_their_sums_have_no_room(tmp_path, room, kind):
@@ -76,6 +78,7 @@ def test_columns_pass_in_pieces_where_their_sums_have_no_room(tmp_path, room, ki
     assert run.info["verified"] is True
 
 
+@pytest.mark.slow
 def test_sums_that_wait_while_x_passes_in_pieces(monkeypatch):
     monkeypatch.setattr(products, "DEEP", 64)
     _right("minimal", "sip:0", {"phase": "prefill", "tokens": 140})
@@ -105,6 +108,7 @@ TYPES = [
 ]
 
 
+@pytest.mark.daily("size0-*", "size2-*")
 @pytest.mark.parametrize(("size", "kernels", "types"), TYPES)
 def test_weights_of_8_and_4_bits(size, kernels, types):
     _right("minimal", "sip:0", {**size, "kernels": kernels, **types})
@@ -115,6 +119,7 @@ NORMED = {"model_type": "qwen3", "hidden_size": 128, "intermediate_size": 256, "
           "num_key_value_heads": 2, "num_hidden_layers": 1, "head_dim": 32}  # fmt: skip
 
 
+@pytest.mark.daily("size0-*")
 @pytest.mark.parametrize("kernels", ["own", "triton"])
 @pytest.mark.parametrize("size", [DECODED, PREFILLED])
 def test_normed_heads_of_q_and_k_and_groups_of_weights(tmp_path, size, kernels):
@@ -139,6 +144,7 @@ def test_groups_that_packages_would_cut_are_refused(tmp_path):
         kb.run("llama-decoder", "a100-4", device="all", config=config, trace=False)
 
 
+@pytest.mark.daily("own")
 @pytest.mark.parametrize("kernels", ["own", "triton"])
 def test_smaller_weights_are_fewer_bytes_in_memory_and_read(kernels):
     """A step reads each weight and its scale once; with blocks of 64 rows a scale of 128 twice."""
@@ -173,12 +179,14 @@ def test_sizes_that_divide_nothing_on_many_pes(odd):
         _right("default", "all", {"phase": phase, "config": odd, "tokens": 17, "kv": 9, "batch": 3})
 
 
+@pytest.mark.daily("minimal-sip:0-params0", "a100-4-all-params1")
 @pytest.mark.parametrize(("topology", "device", "params"), [*DECODE, *PREFILL])
 def test_kernels_of_triton(topology, device, params):
     phase = "prefill" if "tokens" in params else "decode"
     _right(topology, device, {"phase": phase, "kernels": "triton", **params})
 
 
+@pytest.mark.daily("decode")
 @pytest.mark.parametrize("phase", ["decode", "prefill"])
 def test_kernels_of_triton_with_biases_and_sizes_that_divide_nothing(odd, phase):
     path = Path(odd)
@@ -194,6 +202,7 @@ EIGHT = {"sip.cube_mesh.w": 1, "sip.cube_mesh.h": 1, "cube.pes.count": 8}
 """A package has more PEs than most products have blocks, and a sequence has heads of keys."""
 
 
+@pytest.mark.daily("1-1", "1-3")
 @pytest.mark.parametrize("batch", [1, 3])
 @pytest.mark.parametrize("packages", [1, 2, *(pytest.param(n, marks=pytest.mark.slow) for n in (4, 8))])
 def test_kernels_of_triton_split_sums_and_keys_over_pes(packages, batch):
@@ -207,6 +216,7 @@ def test_kernels_of_triton_split_sums_and_keys_over_pes(packages, batch):
     assert names.count("o-sum") == (packages if packages == 1 else 0)
 
 
+@pytest.mark.slow
 def test_kernels_of_triton_split_sums_with_biases_that_divide_nothing(odd):
     path = Path(odd)
     sizes = {"model_type": "qwen2", "hidden_size": 288, "intermediate_size": 600}
@@ -224,6 +234,7 @@ def test_kernels_of_triton_on_many_pes(topology):
         _right(topology, "sip:0", {"phase": phase, "kernels": "triton", "kv": 70, "tokens": 70, "batch": 2})
 
 
+@pytest.mark.daily("decode")
 @pytest.mark.parametrize("phase", ["decode", "prefill"])
 def test_blocks_are_in_flight_while_one_is_multiplied(phase):
     def ns(ahead):
@@ -258,6 +269,7 @@ def test_time_is_that_of_lines_of_the_kernels():
 TINY = {"sip.cube_mesh.w": 1, "sip.cube_mesh.h": 1, "cube.pes.count": 2}
 
 
+@pytest.mark.daily("decode")
 @pytest.mark.parametrize("phase", ["decode", "prefill"])
 def test_packages_beyond_the_heads_of_keys_share_them(tmp_path, phase):
     """Of 6 packages three have the same one of two heads of keys; 3 packages are no multiple of it."""
@@ -270,6 +282,7 @@ def test_packages_beyond_the_heads_of_keys_share_them(tmp_path, phase):
         _right(kb.load_topology("default", {**TINY, "system.sips": 3}), "all", params)
 
 
+@pytest.mark.daily("changes1-*")
 @pytest.mark.parametrize(
     ("changes", "word"),
     [({}, "kv_heads = 8"), ({"num_attention_heads": 9, "num_key_value_heads": 3}, "heads = 9")],
@@ -336,6 +349,7 @@ def test_experts_are_those_of_one_token(tmp_path):
     assert f"weights {decimal_size(per_layer * 10**6)}" in told
 
 
+@pytest.mark.daily("own-size0-4", "own-size3-8", "triton-size4-4")
 @pytest.mark.parametrize(("kernels", "size", "hit"), [
     ("own", {"batch": 2}, 4), ("own", {"batch": 24}, 8), ("triton", {"batch": 2}, 4),
     ("own", {"phase": "prefill", "tokens": 24}, 8), ("triton", {"phase": "prefill", "tokens": 2}, 4),
@@ -381,6 +395,7 @@ def test_a_model_larger_than_the_memory_is_refused_before_it_is_simulated(tmp_pa
         assert "does not fit, ignored" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_layers_by_kernels_of_triton_are_alike():
     params = {"kernels": "triton", "resident": True, "kv": 2}
     ns = [
@@ -418,6 +433,12 @@ def test_a_model_and_a_file_are_one_too_many(tmp_path):
         kb.run("llama-decoder", "minimal", model="llama-8b", config=_config(tmp_path))
 
 
+@pytest.mark.daily(
+    "minimal-*-decode-*",
+    "minimal-own-prefill-qwen2",
+    "minimal-triton-prefill-llama",
+    "a100-4-own-decode-qwen2",
+)
 @pytest.mark.parametrize("kind", ["qwen2", "llama"])
 @pytest.mark.parametrize("phase", ["decode", "prefill"])
 @pytest.mark.parametrize(
@@ -461,6 +482,7 @@ WIDE = {"hidden_size": 512, "num_attention_heads": 4, "num_key_value_heads": 2, 
 """Sums of hidden and of q are wider than those of the perceptron."""
 
 
+@pytest.mark.daily("llama-decoder-params0-*", "gemm-list-*")
 @pytest.mark.parametrize(
     ("bench", "params", "all_fit", "none_fits"),
     [
@@ -485,6 +507,7 @@ def test_weights_whose_tiles_do_not_fit_the_buffers_are_loaded(bench, params, al
     assert streamed(none_fits) == 0
 
 
+@pytest.mark.slow
 def test_rows_and_weights_that_are_loaded_have_room_beside_each_other(tmp_path):
     path = tmp_path / "list.csv"
     path.write_text("Layer,M,N,K\na,300,256,1024\n")

@@ -30,9 +30,11 @@ def names(pages: list[Path]) -> list[str]:
 
 LONG = (
     "README.md",
+    "a-token-of-llama.md",
     "add-a-question.md",
     "annotate-a-run.md",
     "ask-questions.md",
+    "ask-what-if.md",
     "browse-in-the-browser.md",
     "choose-an-address-model.md",
     "contention.md",
@@ -41,6 +43,7 @@ LONG = (
     "find-the-bottleneck.md",
     "find-the-energy.md",
     "follow-advice.md",
+    "how-many-users.md",
     "ranks.md",
     "regress-in-ci.md",
     "run-a-sweep.md",
@@ -52,13 +55,15 @@ LONG = (
     "see-a-run-on-a-timeline.md",
     "send-a-report.md",
     "test-a-kernel.md",
+    "tokens-a-second.md",
     "trust-a-topology.md",
     "vary-a-topology.md",
     "write-a-bench.md",
     "write-a-collective.md",
     "your-chip.md",
+    "your-pytorch-model.md",
 )
-"""Run in CI alone."""
+"""Run in CI alone: they take more than a second."""
 
 
 @pytest.mark.parametrize(

@@ -110,6 +110,7 @@ def endless(workdir: Path) -> str:
     return str(workdir / "endless.py")
 
 
+@pytest.mark.daily(but=("bench-waits-*max_ns*", "bench-waits-*max_events*"))
 @pytest.mark.parametrize("limit", [{}, {"max_events": 1000}, {"max_ns": 500.0}], ids=str)
 @pytest.mark.parametrize(
     ("bench", "says"),
@@ -129,7 +130,7 @@ def test_who_catches_its_end_gets_it_again_and_is_left(
 
 
 @pytest.mark.parametrize(
-    "bench", [*SPINNING[:2], *(pytest.param(b, marks=pytest.mark.slow) for b in SPINNING[2:])]
+    "bench", [SPINNING[0], *(pytest.param(b, marks=pytest.mark.slow) for b in SPINNING[1:])]
 )
 def test_a_limit_of_wall_time_ends_what_asks_for_nothing(endless: str, bench: str) -> None:
     kb.run("gemm-single-pe", store="memory:")  # whose machine the next run has, so that its time is its own
@@ -205,6 +206,7 @@ FILES = {
 }
 
 
+@pytest.mark.daily(but=("swallows",))
 @pytest.mark.parametrize("what", FILES)
 def test_the_import_of_a_file_takes_the_limit(cli: Cli, workdir: Path, what: str) -> None:
     (workdir / "it.py").write_text(FILES[what])
@@ -234,6 +236,7 @@ USING["traffic pattern:transpose --topology minimal --components parts.yaml"] = 
 ]
 
 
+@pytest.mark.daily("topology check it.py")
 @pytest.mark.parametrize("words", USING)
 def test_a_command_ends_in_users_code_that_never_does(cli: Cli, workdir: Path, words: str) -> None:
     (workdir / "it.py").write_text(f"def spin():\n{indent(FILES['swallows'], '    ')}{USING[words]}")
@@ -292,6 +295,7 @@ run()
 """
 
 
+@pytest.mark.slow
 def test_code_behind_a_limited_run_can_be_traced(tmp_path: Path) -> None:
     """As by a debugger, or for coverage: nothing is left that CPython would look at for ever."""
     (tmp_path / "traced.py").write_text(TRACED, encoding="utf-8")

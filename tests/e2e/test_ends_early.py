@@ -77,6 +77,7 @@ def filled(text: str, place: str, code: str) -> str:
     return text
 
 
+@pytest.mark.daily("*-SystemExit(0)", "IN_RANK-*", "AT_IMPORT-*")
 @pytest.mark.parametrize("ends", ENDS)
 @pytest.mark.parametrize("place", SAYS)
 def test_it_is_an_error_that_names_the_place(cli: Cli, workdir: Path, place: str, ends: str) -> None:

@@ -98,6 +98,7 @@ def test_the_front_is_drawn(tmp_path: Path) -> None:
         pareto_figure(Sweep("b", (SweepPoint(1, "t", {}, {}, 5.0),)), tmp_path / "none.png")
 
 
+@pytest.mark.slow
 def test_the_front_may_be_of_area_or_of_a_swept_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
     from kernbench.api.sweeps.figures import pareto_figure

@@ -82,6 +82,7 @@ def test_gemm_measured_ideal_files_and_gate(cli: Cli, machine: Path, workdir: Pa
     assert [p["kept_before"] for p in again.points] == [True] * 3
 
 
+@pytest.mark.slow
 def test_the_gate_runs_anew_and_names_what_moved(cli: Cli, machine: Path) -> None:
     one = tuple("shapes=32x128x32" if word.startswith("shapes") else word for word in GEMM)
     assert cli(*one, "--tag", "base").status == 0
@@ -369,6 +370,7 @@ def test_gqa_says_where_full_scale_stops() -> None:
     assert (found["most_kv_tokens"], found["stopped_at"], found["because"]) == (4096, 8192, "too large")
 
 
+@pytest.mark.daily("single-decode-*", "multi-prefill-*")
 @pytest.mark.parametrize(
     ("users", "phase", "rows", "keys"),
     [
@@ -436,6 +438,7 @@ def test_gqa_values_depend_on_the_mask_and_on_every_head(workdir: Path) -> None:
             kb.run(bench, "m.yaml", params=params, store="memory:")
 
 
+@pytest.mark.slow
 def test_llama_takes_a_config_beside_names(workdir: Path) -> None:
     (workdir / "six").mkdir()
     (workdir / "six" / "config.json").write_text(json.dumps(SMALL))

@@ -55,6 +55,7 @@ def launches() -> list[int]:
     return [len(run.launches) for run in kb.runs()]
 
 
+@pytest.mark.daily("run", "tune")
 @pytest.mark.parametrize("command", COMMANDS)
 def test_exact_simulates_all(command: str, cli: Cli) -> None:
     runs = 2 if command == "tune" else 1

@@ -74,6 +74,7 @@ def run(model: str, topology: str, **given: Any) -> Any:
     )
 
 
+@pytest.mark.daily("*-chip")
 @pytest.mark.parametrize("topology", ["default", "h100", "chip"])
 @pytest.mark.parametrize("model", LAUNCHES)
 def test_a_model_gives_what_eager_pytorch_gives(model: str, topology: str) -> None:
@@ -84,6 +85,7 @@ def test_a_model_gives_what_eager_pytorch_gives(model: str, topology: str) -> No
     assert all(one["model_nodes"] for one in done.launches)
 
 
+@pytest.mark.daily(but=("depthwise", "columns", "residual", "unet", "lstm"))
 @pytest.mark.parametrize("model", MORE)
 def test_smaller_models_do_too(model: str) -> None:
     assert run(model, "h100").verdict == "yes"
@@ -140,6 +142,7 @@ cypher: |
 """
 
 
+@pytest.mark.slow
 def test_every_answer_speaks_of_the_models_nodes_and_lines(cli: Cli, workdir: Path) -> None:
     text = (OUTPUTS / "half.py").read_text(encoding="utf-8")
     above = "# Topologically Sorted Source Nodes: [linear],"

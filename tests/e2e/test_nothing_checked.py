@@ -35,6 +35,7 @@ def unchecked(workdir: Path) -> str:
     return str(workdir / "unchecked.py")
 
 
+@pytest.mark.daily(but=("sweep",))
 @pytest.mark.parametrize(
     "command",
     [
@@ -65,6 +66,7 @@ def test_the_run_is_kept_and_says_that_nothing_was_checked(cli: Cli, workdir: Pa
     assert run.verified is None
 
 
+@pytest.mark.slow
 def test_operations_that_were_compared_are_no_results(cli: Cli, workdir: Path) -> None:
     """A sweep that verifies does not take a run whose operations were right for one whose results were."""
     plain = "\n".join(line for line in BENCH.splitlines() if "autotune" not in line)

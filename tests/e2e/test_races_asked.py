@@ -128,6 +128,7 @@ def test_one_meaning_in_python_and_in_what_is_kept(workdir: Path, verdict: str, 
         assert kept.verified, kept
 
 
+@pytest.mark.slow
 def test_a_racy_point_is_never_the_best(cli: Cli, workdir: Path) -> None:
     how = (choice(workdir), *TWO, "--verify-data")
     tuned = cli("tune", *how, "--format", "json")

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import kernbench as kb
+from kernbench.api import advice, asking
 from kernbench.draw.cells import number
 from kernbench.draw.progress import Standing
 from kernbench.export.html import files
@@ -66,16 +67,28 @@ def page_of(path: Path) -> Page:
     return Page(path.read_text(encoding="utf-8"))
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    """A run with one before it, the folder of its reports, and what the first of these told of itself."""
+@pytest.fixture(scope="module", params=["few", pytest.param("all", marks=pytest.mark.slow)])
+def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
+    """A run with one before it, the folder of its reports, and what the first of these told of itself.
+
+    With few of the library's questions and rules, which are most of a report's time, or all.
+    """
     folder = tmp_path_factory.mktemp("report")
     store = str(folder / "store")
     kb.run("gemm-single-pe", "minimal", store=store)
     run = kb.run("gemm-single-pe", "minimal", params={"k": 64}, store=store)
     told: list[Standing] = []
-    kb.write_report(run, folder / "plain.html", progress=told.append)
-    return run, folder, told
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "few":
+            questions, rules = asking.questions, advice.rules
+            patch.setattr(
+                asking,
+                "questions",
+                lambda: [one for one in questions() if one["name"].startswith("bottleneck/b")],
+            )
+            patch.setattr(advice, "rules", lambda queries=(): rules(queries)[:2])
+        kb.write_report(run, folder / "plain.html", progress=told.append)
+        yield run, folder, told
 
 
 @pytest.fixture(scope="module")

@@ -95,6 +95,7 @@ def test_an_error_of_many_lines_says_how_much_it_left_out(cli: Cli, workdir: Pat
     assert len(str(raised.value)) < 10_000
 
 
+@pytest.mark.daily(but=("sweep",))
 @pytest.mark.parametrize(
     "command",
     [["run"], ["sweep"], ["tune"]],

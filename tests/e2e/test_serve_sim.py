@@ -110,6 +110,7 @@ def test_a_policy_that_fails_is_named_with_its_line(rank, told, workdir):
         kb.serve_sim("small", "minimal", prompt=8, output=1, requests=1, policy="mine.py:Mine")
 
 
+@pytest.mark.slow
 def test_replicas_serve_more(cli):
     one, two = (
         json.loads(cli(*SHORT, "--rate", "50000/s", "--replicas", n, "--format", "json").out) for n in "12"

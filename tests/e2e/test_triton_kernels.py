@@ -35,6 +35,18 @@ def right(case: cases.Case, done: KernelRun) -> np.ndarray[Any, Any]:
     return done.output
 
 
+@pytest.mark.daily(
+    but=(
+        "sm_math *",
+        "sm_load",
+        "sm_copy",
+        "sm_fill",
+        "sm_rows max",
+        "sm_rows softmax",
+        "rmsnorm_rows",
+        "attend",
+    )
+)
 @pytest.mark.parametrize("name", cases.CASES)
 def test_a_kernel_is_right_on_one_pe_and_gives_the_same_numbers_on_eight(name: str) -> None:
     case = cases.CASES[name]()
@@ -68,6 +80,7 @@ def test_products_of_ragged_sizes(size: tuple[int, int, int]) -> None:
     right(case, run(case, residents=2))
 
 
+@pytest.mark.daily("matmul_blocks-2", "softmax_rows-4")
 @pytest.mark.parametrize("residents", [2, 4])
 @pytest.mark.parametrize("name", ["matmul_blocks", "softmax_rows", "attend causal"])
 def test_residents_change_no_number(name: str, residents: int) -> None:
@@ -77,12 +90,14 @@ def test_residents_change_no_number(name: str, residents: int) -> None:
     assert together.latency_ns < alone.latency_ns
 
 
+@pytest.mark.daily("softmax_rows")
 @pytest.mark.parametrize("name", ["matmul_blocks", "softmax_rows", "attend causal"])
 def test_blocks_go_round_the_pes_before_any_has_two(name: str) -> None:
     times = {run(cases.CASES[name](), 8, residents=residents).latency_ns for residents in (1, 4)}
     assert len(times) == 1, "there are fewer blocks than PEs"
 
 
+@pytest.mark.daily("matmul_blocks", "attend causal", "softmax_rows", "sm_rows sum")
 @pytest.mark.parametrize("name", cases.CASES)
 def test_warps_change_no_number(name: str) -> None:
     machine = kb.load_topology("minimal", {"pe.warps": 32, "pe.operands": "registers"})

@@ -48,6 +48,7 @@ def manifest(store: Path, run: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.daily("one-pe-2.0", "flows-free")
 @pytest.mark.parametrize(
     ("case", "speed"),
     [

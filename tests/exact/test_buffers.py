@@ -215,6 +215,7 @@ def test_fixed_priority_takes_the_first_input() -> None:
 BUFFERED = ["buffers", "virtual channels", "buffers, one to one", "buffers, pipelined"]
 
 
+@pytest.mark.daily("buffers", "virtual channels")
 @pytest.mark.parametrize("name", BUFFERED)
 def test_flits_of_messages_that_a_node_sends_side_by_side_go_to_their_own(name: str) -> None:
     """A memory answers several reads at once: in its own queue flits of others come between."""

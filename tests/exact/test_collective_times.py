@@ -41,6 +41,7 @@ def on_one_pe(graph: Any, *actions: Any) -> list[float]:
     return took
 
 
+@pytest.mark.daily("2-*", "3-20")
 @pytest.mark.parametrize(("ranks", "skew"), [(2, 0), (3, 0), (4, 0), (6, 0), (2, 20), (3, 20)])
 def test_a_ring_takes_2_n_minus_1_steps(ranks: int, skew: int) -> None:
     """``skew`` cycles apart, ranks do not meet at the switch, whose overhead then counts in full."""

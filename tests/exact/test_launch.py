@@ -175,6 +175,7 @@ def _first(m: Machine, pes: int) -> list[tuple[int, int, int]]:
     return everywhere(m)[:pes]
 
 
+@pytest.mark.daily("1", "64")
 @pytest.mark.parametrize("pes", [1, 7, 32, 64, 256])
 def test_on_an_idle_machine_the_start_is_exactly_the_stamp(pes: int) -> None:
     recorder = TraceRecorder()

@@ -85,6 +85,7 @@ CASTS = st.builds(
 )
 
 
+@pytest.mark.daily(but=("four cubes", "two SIPs"))
 @pytest.mark.parametrize("name", [*GRIDS, "four cubes", "two SIPs", "penalties", "two cubes, serial"])
 @examples(40, suppress_health_check=[HealthCheck.too_slow])
 @given(cast=CASTS)
@@ -123,6 +124,7 @@ CROSSING = [
 """At a router copies and another message come over one link, and have one turn beside a third input."""
 
 
+@pytest.mark.daily("arbiters", "two cubes, serial", "penalties")
 @pytest.mark.parametrize("name", LOADED)
 @examples(40, suppress_health_check=[HealthCheck.too_slow])
 @example(casts=CROSSING, traffic=())

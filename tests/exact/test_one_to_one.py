@@ -63,6 +63,12 @@ TRANSFERS = [
 ]
 
 
+@pytest.mark.daily(
+    "minimal-*",
+    "default-sip0.cube0.pe0-*-read",
+    "oblong-host-*-write",
+    "oblong-sip0.cube4.pe5-*-read",
+)
 @pytest.mark.parametrize("write", [False, True], ids=["read", "write"])
 @pytest.mark.parametrize(("name", "src", "dst"), TRANSFERS)
 def test_a_lone_access_takes_what_the_closed_form_says(
@@ -88,6 +94,7 @@ def test_a_lone_access_takes_what_the_closed_form_says(
         assert took == pytest.approx(expected, abs=1e-9, rel=0), (nbytes, offset)
 
 
+@pytest.mark.daily("*-sip0.cube0.hbm_ctrl.pe7-*")
 @pytest.mark.parametrize("write", [False, True], ids=["read", "write"])
 @pytest.mark.parametrize(
     ("name", "src", "dst"),
@@ -131,6 +138,7 @@ ONE_SIZE: dict[str, dict[str, object]] = {"pe2pe": {"nbytes": 65_536}}
 """It moves messages of ten sizes one after another; the largest takes longer than all others together."""
 
 
+@pytest.mark.daily("qkv-gemm-multi-pe")
 @pytest.mark.parametrize(
     "bench", [pytest.param(b, marks=[] if b in DAILY else [pytest.mark.slow]) for b in BENCHES]
 )

@@ -128,6 +128,7 @@ def program(torch: Any) -> None:
     torch.launch("k", kernel, a, out)
 
 
+@pytest.mark.daily("va")
 @pytest.mark.parametrize("model", ["va", "pa", "la", "one_to_one"])
 def test_a_machine_twice_as_fast_everywhere_takes_exactly_half_the_time(model: str) -> None:
     """Every time of a run scales, so no rate, overhead or delay that counts is left out. 2 rounds nothing."""

@@ -138,6 +138,16 @@ def test_a_latency_does_not_hold_the_slot(pair: Any, count: int, elements: int) 
     assert all(op.t_end - op.t_start == near(each + latency) for op in ops if op.kind == "math")
 
 
+@pytest.mark.daily(
+    "sum-shape0-1-within",
+    "max-shape1-1-within",
+    "min-shape2-1-across",
+    "argmin-shape3-1-across",
+    "sum-shape4-0-across",
+    "max-shape5-None-across",
+    "argmax-shape6-1-across",
+    "min-shape7-0-across",
+)
 @pytest.mark.parametrize(
     ("shape", "axis", "way"),
     [((16, 64), 1, "within"), ((16, 128), 1, "within"), ((16, 129), 1, "across"), ((4, 1024), 1, "across"),
@@ -336,6 +346,7 @@ def test_the_clock_of_a_pe_is_that_of_its_parts() -> None:
         assert graph.node(f"sip0.cube0.pe0.{part}").properties["clock_ghz"] == 1.98
 
 
+@pytest.mark.daily("True-4", "False-9")
 @pytest.mark.parametrize("blocks", [1, 3, 4, 9])
 @pytest.mark.parametrize("placed", [False, True])
 def test_products_of_a_launch_on_all_pes_slow_the_clock(blocks: int, placed: bool) -> None:

@@ -64,12 +64,14 @@ def small(a: int, b: int, out: int, tl: Any) -> None:
     tl.store(out, tl.load(a, shape=(8,), dtype="f16"))
 
 
+@pytest.mark.daily("512.0-*")
 @pytest.mark.parametrize("kernel", [dot, load, store, small])
 @pytest.mark.parametrize("gbs", [512.0, 4096.0])
 def test_links_as_fast_as_the_ports_add_no_time(kernel: Any, gbs: float) -> None:
     assert Bench(pe__links__internal_gbs=gbs).run(kernel)[0] == near(Bench().run(kernel)[0])
 
 
+@pytest.mark.daily("128.0")
 @pytest.mark.parametrize("gbs", [64.0, 128.0])
 def test_a_slow_link_takes_its_time_once_on_the_way(gbs: float) -> None:
     fetch, product = 2 * 32 * 64 * 2, 32 * 32 * 2

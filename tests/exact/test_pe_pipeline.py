@@ -148,6 +148,7 @@ class Stream:
         return self._ends[-1]
 
 
+@pytest.mark.daily("1-1", "2-2", "5-4")
 @pytest.mark.parametrize("outstanding", [1, 2, 4])
 @pytest.mark.parametrize("steps", [1, 2, 5])
 def test_a_composite_over_k_is_a_pipeline(steps: int, outstanding: int) -> None:
@@ -362,6 +363,7 @@ def test_tiles_are_cut_at_both_edges() -> None:
     assert tiles == {(0, 0): 32 * 64 * HALF, (0, 64): 32 * HALF, (32, 0): 64 * HALF, (32, 64): HALF}
 
 
+@pytest.mark.daily("32", "96")
 @pytest.mark.parametrize("width", [32, 64, 96, 256])
 def test_a_tile_by_rows_is_read_and_written_as_a_block_of_the_matrix_is(width: int) -> None:
     """The first tile of 32 x 32 takes what a load of the same block takes, and a write what a store."""

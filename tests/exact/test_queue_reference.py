@@ -176,6 +176,7 @@ def compare(name: str, conversation: list[Talk], traffic: Case) -> int:
     return len(mine)
 
 
+@pytest.mark.daily("two cubes", "penalties", "one to one")
 @pytest.mark.parametrize("name", MACHINES)
 @examples(60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(conversation=st.lists(talks(), min_size=1, max_size=3), traffic=cases(5))

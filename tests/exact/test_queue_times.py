@@ -27,6 +27,7 @@ def message_ns(rig: Rig, route: Path, nbytes: int) -> float:
     return time_of_message(rig.machine.flit_bytes, route, nbytes)
 
 
+@pytest.mark.daily("*-in the cube", "1000-other SIP", "4096-next cube")
 @pytest.mark.parametrize("peer", [NEAR, CUBE, SIP], ids=["in the cube", "next cube", "other SIP"])
 @pytest.mark.parametrize("nbytes", [0, 1, 128, 256, 1000, 4096])
 def test_one_message_to_a_slot_in_tcm(peer: tuple[int, int, int], nbytes: int) -> None:

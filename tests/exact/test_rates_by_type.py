@@ -26,6 +26,7 @@ def gemm_ns(keys: dict[str, Any], m: int, k: int, n: int, dtype: str, precision:
     return product.t_end - product.t_start
 
 
+@pytest.mark.daily("f32-16", "i8-4")
 @pytest.mark.parametrize(("dtype", "cycles"), [("f16", 16), ("f32", 16), ("f8e4m3", 8), ("i8", 4)])
 def test_a_type_has_its_rate_and_a_precision_its_phases(dtype: str, cycles: int) -> None:
     for precision, phases in (None, 1), ("lofi", 1), ("hifi2", 2), ("hifi4", 4):
@@ -38,6 +39,7 @@ def test_small_blocks_of_a_faster_type_are_faster_as_well() -> None:
     assert gemm_ns(small, 8, 64, 64, "f8e4m3", "hifi2") == near(10 + 2 * 8 * 64 * 64 / 512)
 
 
+@pytest.mark.daily("7-1-*", "1-16-*")
 @pytest.mark.parametrize(
     ("m", "n", "tiles", "height", "width"),
     [(2, 4, 8, 2, 4), (4, 2, 8, 4, 2), (4, 4, 8, 4, 2), (1, 16, 8, 1, 8), (7, 1, 8, 7, 1), (5, 5, 8, 5, 1)],

@@ -27,6 +27,21 @@ MANY = 300
 """Generated cases a machine in the slow test."""
 
 
+@pytest.mark.daily(
+    "minimal",
+    "two SIPs",
+    "four cubes",
+    "one to one",
+    "penalties",
+    "serial engines",
+    "virtual channels",
+    "arbiters",
+    "latencies",
+    "buffers",
+    "a chain with credits",
+    "two engines",
+    "no distance",
+)
 @pytest.mark.parametrize("name", TOPOLOGIES)
 @examples(20, suppress_health_check=QUIET)
 @given(case=cases())

@@ -36,6 +36,7 @@ def blocks_at_once(blocks: int, keys: dict[str, Any], kernel: Any = squares, **l
     return list(found.values())
 
 
+@pytest.mark.daily("64-3-*", "4-64-*", "6-64-*")
 @pytest.mark.parametrize(
     ("blocks", "warps", "launch", "expected"),
     [
@@ -78,6 +79,7 @@ def test_where_a_block_depends_on_what_it_loads_a_pe_has_one() -> None:
     assert took[0] == took[1]
 
 
+@pytest.mark.daily("2-4")
 @pytest.mark.parametrize(("stages", "expected"), [(1, 4), (2, 4), (3, 3), (5, 2)])
 def test_buffers_of_a_loop_count_and_nothing_is_printed_twice(
     stages: int, expected: int, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

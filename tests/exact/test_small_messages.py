@@ -19,6 +19,7 @@ def gbs(**changes: object) -> float:
     return READS * 256 / kb.traffic(flows, topology, store="memory:", check=True).sim_ns
 
 
+@pytest.mark.daily("40.0")
 @pytest.mark.parametrize("access_ns", [0.0, 40.0])
 def test_small_reads_reach_the_bandwidth_of_the_slice(access_ns: float) -> None:
     assert gbs(cube__hbm__access_ns=access_ns) >= 250.0 - access_ns / 10

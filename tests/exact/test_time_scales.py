@@ -95,6 +95,7 @@ def test_transfers_take_twice_as_long(options: dict[str, object], flows: list[An
     assert times_of_flows(slow, flows, 2.0) == [2 * time for time in times_of_flows(machine, flows, 1.0)]
 
 
+@pytest.mark.daily("ccl-allreduce")
 @pytest.mark.parametrize("bench", BENCHES)
 @examples(16, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 @given(options=OPTIONS)

@@ -78,6 +78,7 @@ def play(
 OBLONG = str(Path(__file__).with_name("oblong.yaml"))
 
 
+@pytest.mark.daily("minimal")
 @pytest.mark.parametrize("topology", ["minimal", OBLONG], ids=["minimal", "oblong"])
 @examples(40, suppress_health_check=[HealthCheck.too_slow])
 @given(jobs=JOBS)

@@ -55,6 +55,7 @@ SIZES = ((100_000, 512), (1, 0), (256, 3), (257, 256), (4096, 1280), (16384, 0))
 """(bytes, offset); the largest first, while the clock is early and has most digits behind the point."""
 
 
+@pytest.mark.daily("oblong-sip1.cube5.pe5-read", "oblong-host-write", "oblong-sip0.cube4.m_cpu-write")
 @pytest.mark.parametrize("op", ["read", "write"])
 @pytest.mark.parametrize("src", SOURCES)
 @pytest.mark.parametrize(
@@ -91,6 +92,7 @@ def _names(machine: Machine, src: str, dst: str) -> tuple[str, ...]:
     return machine.router.route(f"{src}.pe_dma", dst, Traffic.PE_DMA).nodes
 
 
+@pytest.mark.daily("*-257-*", "*-65536-read", "sip0.cube0.sram-1-write")
 @pytest.mark.parametrize("op", ["read", "write"])
 @pytest.mark.parametrize("nbytes", [1, 256, 257, 64 * 1024])
 @pytest.mark.parametrize("dst", ["sip0.cube0.sram", "sip0.cube0.pe0.pe_tcm", "sip0.cube3.pe1.pe_tcm"])
@@ -108,6 +110,7 @@ def test_sram_and_tcm_take_the_closed_forms_time(op: str, nbytes: int, dst: str)
     assert row["peak_path_gbs"] == row["peak_fair_gbs"] >= row["bandwidth_gbs"]
 
 
+@pytest.mark.daily("host-write", "sip0.cube3.m_cpu-read")
 @pytest.mark.parametrize("op", ["read", "write"])
 @pytest.mark.parametrize("src", ["host", "sip0.cube0.m_cpu", "sip0.cube3.m_cpu"])
 def test_others_reach_a_tcm_through_its_pe(default: PropertyGraph, src: str, op: str) -> None:
@@ -123,6 +126,7 @@ def test_others_reach_a_tcm_through_its_pe(default: PropertyGraph, src: str, op:
 SERIAL = {"pe.pe_dma.outstanding": 1, "cube.m_cpu.outstanding": 1}
 
 
+@pytest.mark.daily("write-sip0.cube0.pe0")
 @pytest.mark.parametrize("src", ["sip0.cube0.pe0", "sip0.cube0.m_cpu"])
 @pytest.mark.parametrize("op", ["read", "write"])
 def test_a_serial_dma_moves_one_transfer_at_a_time_each_way(
@@ -226,6 +230,7 @@ def test_reads_are_held_against_the_way_back(default: PropertyGraph) -> None:
     )
 
 
+@pytest.mark.daily("*-minimal-*", "read-oblong-tornado", "write-oblong-hot-spot")
 @pytest.mark.parametrize("name", [p.name for p in patterns()])
 @pytest.mark.parametrize("topology", ["minimal", OBLONG], ids=["minimal", "oblong"])
 @pytest.mark.parametrize("op", ["write", "read"])

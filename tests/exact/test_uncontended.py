@@ -127,6 +127,7 @@ def spread(bed: Bed, step: int) -> Iterator[tuple[tuple[int, int, int], str, int
                 )
 
 
+@pytest.mark.daily("minimal-*")
 @pytest.mark.parametrize(
     ("topology", "step"),
     [
@@ -142,6 +143,7 @@ def test_pairs_of_pe_and_slice(topology: str, step: int) -> None:
         bed.check(pe, slice_name, nbytes, kind)
 
 
+@pytest.mark.daily("64.0-dma_read", "16.0-dma_write")
 @pytest.mark.parametrize("kind", ["dma_read", "dma_write"])
 @pytest.mark.parametrize("gbs", [16.0, 64.0, 255.0])
 def test_a_slow_tcm_feeds_flit_by_flit(kind: str, gbs: float) -> None:
@@ -160,6 +162,7 @@ def test_sizes_near_and_far(default_bed: Bed, kind: str, offset: int) -> None:
             default_bed.check((0, 0, 0), slice_name, nbytes, kind, offset)
 
 
+@pytest.mark.daily("dma_read")
 @pytest.mark.parametrize("kind", ["dma_read", "dma_write"])
 def test_a_megabyte(default_bed: Bed, kind: str) -> None:
     for slice_name in ("sip0.cube0.hbm_ctrl.pe0", "sip0.cube5.hbm_ctrl.pe2", "sip1.cube15.hbm_ctrl.pe7"):

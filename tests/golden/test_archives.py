@@ -20,7 +20,6 @@ from tests.golden.archives import (
     FIGURES,
     GOLDEN,
     PATTERNS,
-    SLOW,
     cases,
     column_digest,
     commit_of,
@@ -34,9 +33,17 @@ KEPT = FILE["cases"]
 CASES = cases()
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in CASES]
+@pytest.mark.daily(
+    "* on minimal",
+    "pattern *",
+    "topology minimal",
+    "gemm-single-pe on default",
+    "softmax on small-one-to-one",
+    "ipcq-allreduce on small-one-to-one",
+    "qkv-gemm-multi-pe on small-pa",
+    "matmul-composite load_load*",
 )
+@pytest.mark.parametrize("name", CASES)
 def test_archive_is_what_it_was(name: str) -> None:
     found = list(differences(KEPT[name], CASES[name]()))
     assert not found, f"{name}: {'; '.join(found)}"
@@ -87,6 +94,7 @@ def test_the_commit_that_the_file_names_is_in_the_history() -> None:
         assert _git("merge-base", "--is-ancestor", commit, "HEAD").returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(_git("rev-parse", "HEAD").returncode != 0, reason="this is no checkout")
 def test_the_file_is_not_written_from_sources_that_no_commit_has(tmp_path: Path) -> None:
     copy = tmp_path / "checkout"

@@ -31,6 +31,7 @@ def counts(name: str) -> dict[str, Any]:
     }
 
 
+@pytest.mark.daily(but=("tray-16", "tray-8", "six-sip-torus"))
 @pytest.mark.parametrize("name", SMALL + LARGE)
 def test_counts(name: str) -> None:
     assert counts(name) == json.loads(GOLDEN.read_text())[name]

@@ -169,6 +169,7 @@ def test_a_flow_alone_is_never_later_where_a_figure_is_better(flow: Drawn, data:
         assert took_ns(changed.graph(), changed) <= took, (key, section)
 
 
+@pytest.mark.daily("pipelined")
 @pytest.mark.parametrize("worker", ["pipelined", "serial"])
 def test_a_slow_tcm_feeds_a_faster_wire_no_later(worker: str) -> None:
     """A write was held until the wire need not wait for its last byte: the faster the wire, the later."""

@@ -67,6 +67,7 @@ BENCHES = [
 ]
 
 
+@pytest.mark.daily("*-minimal", "gemm-single-pe-default", "ipcq-allreduce-default")
 @pytest.mark.parametrize(("bench", "topology"), BENCHES)
 def test_benches_close(bench: str, topology: str) -> None:
     check(kb.run(bench, machine(topology), store="memory:"))
@@ -160,6 +161,7 @@ BETWEEN = ("", "wait", "read", "part", "copy", "write", "make")
 """Actions of the host after a launch."""
 
 
+@pytest.mark.daily("va")
 @pytest.mark.parametrize("model", ["va", "one_to_one", pytest.param("oblong", marks=pytest.mark.slow)])
 @examples(12, suppress_health_check=[HealthCheck.too_slow])
 @given(
@@ -238,6 +240,7 @@ def test_launches_that_were_sent_at_one_moment_are_told_apart() -> None:
 # -- plain traffic ----------------------------------------------------------------------------------
 
 
+@pytest.mark.daily(but=("oblong",))
 @pytest.mark.parametrize("model", SHARDED)
 @examples(15, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())

@@ -102,6 +102,7 @@ def test_the_path_goes_over_to_the_sender_and_back_with_the_credits() -> None:
     assert any(step.activity.startswith("dma_read") and ".pe0." in step.activity for step in path.steps)
 
 
+@pytest.mark.daily(but=("kind:pe_ipcq",))
 @pytest.mark.parametrize("part", ["kind:pe_ipcq", "kind:router_mesh", "kind:pe_tcm"])
 def test_the_estimate_of_a_change_is_near_what_such_a_machine_takes(part: str) -> None:
     """A change of one part of the path, estimated from the kept run and then measured."""

@@ -37,6 +37,7 @@ def test_one_pe(ahead: bool, steps: Any, types: Any, seed: int) -> None:
         assert got.tobytes() == wanted.tobytes(), name
 
 
+@pytest.mark.daily("one_to_one")
 @pytest.mark.parametrize("model", ["va", "la", "one_to_one", "ahead"])
 @examples(20, suppress_health_check=[HealthCheck.too_slow])
 @given(

@@ -187,6 +187,7 @@ def test_every_attribute_is_as_it_was(overrides: Any, run: Any) -> None:
     assert list(differences(used, untouched)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(state != "used", reason="it runs by itself")
 def test_attributes_in_plain_python() -> None:
     done = subprocess.run(
@@ -199,6 +200,7 @@ def test_attributes_in_plain_python() -> None:
     assert "1 passed" in done.stdout
 
 
+@pytest.mark.daily("ipcq-allreduce")
 @pytest.mark.parametrize(
     "bench", [pytest.param(one, marks=[] if one in DAILY else [pytest.mark.slow]) for one in BENCHES]
 )

@@ -55,6 +55,7 @@ class Bed:
 bed = cache(Bed)
 
 
+@pytest.mark.daily("oblong", "one channel")
 @pytest.mark.parametrize("name", MACHINES)
 @examples(60)
 @given(data=st.data(), nbytes=SIZES)

@@ -134,6 +134,7 @@ def test_generated_kernels_that_keep_to_their_rows_have_none(steps: Any, types: 
 LONG = ("pe2pe", "tp-mlp")
 
 
+@pytest.mark.daily("ccl-allreduce", "ipcq-allreduce", "flash-attention", "gemm-multi-pe", "llama-layer")
 @pytest.mark.parametrize(
     "bench",
     [pytest.param(spec.name, marks=[pytest.mark.slow] if spec.name in LONG else []) for spec in list_all()],

@@ -40,6 +40,7 @@ def assert_no_faster(machine: Bench, flow: Flow, more: int, check: bool | None =
     assert took_ns(machine, larger, check) >= took_ns(machine, flow, check)
 
 
+@pytest.mark.daily(but=("oblong",))
 @pytest.mark.parametrize("name", NAMES)
 @examples(15)
 @given(flow=FLOWS, more=st.one_of(st.integers(1, 300), st.integers(1, 9000)))
@@ -77,6 +78,12 @@ def assert_no_slower(key: str, small: float, large: float, flow: Flow, check: bo
     assert took_ns(faster(key, large), flow, check) <= took_ns(faster(key, small), flow, check)
 
 
+@pytest.mark.daily(
+    "pe.pe_tcm.write_gbs",
+    "cube.hbm.channel_gbs",
+    "system.host.link_gbs",
+    "cube.ucie.connection_gbs",
+)
 @pytest.mark.parametrize("key", BANDWIDTHS)
 @examples(6)
 @given(

@@ -107,6 +107,7 @@ def nested(outer: list[str], last: str) -> dict[str, Any]:
     return dict(found)
 
 
+@pytest.mark.daily(".nan", "-9999999", "1e+308")
 @pytest.mark.parametrize("value", IMPOSSIBLE)
 def test_so_it_is_of_parts_wires_and_blocks(value: str) -> None:
     assert not refused(OF_PARTS)

@@ -34,6 +34,7 @@ def machine(memory: str) -> PropertyGraph:
     return compiled(None, SMALL | MEMORIES[memory])
 
 
+@pytest.mark.daily("rows", "credits")
 @pytest.mark.parametrize("memory", MEMORIES)
 @examples(16, suppress_health_check=[HealthCheck.too_slow])
 @given(launches=st.lists(genes, min_size=1, max_size=3), dtype=st.sampled_from(["f16", "f32", "i8"]))

@@ -67,6 +67,7 @@ def test_sums_close(run: tuple[tuple[str, str], int | None], changes: list[tuple
     assert list(found.by_cause.values()) == sorted(found.by_cause.values(), reverse=True)
 
 
+@pytest.mark.daily("*-minimal")
 @pytest.mark.parametrize(("what", "topology"), RUNS)
 def test_a_speed_of_one_changes_nothing(what: str, topology: str) -> None:
     path = chain(what, topology)
@@ -169,6 +170,7 @@ def test_dispatch_is_the_kernels_processor_and_its_scheduler() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.daily("*-minimal")
 @pytest.mark.parametrize(("what", "topology"), RUNS)
 def test_candidates_are_what_an_estimate_of_each_says(what: str, topology: str) -> None:
     path, graph = chain(what, topology), machine(topology)

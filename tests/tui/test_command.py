@@ -50,11 +50,12 @@ def test_a_screen_becomes_a_picture(cli: Cli, store: Path, workdir: Path) -> Non
     assert "cause" in drawn
 
 
-def test_screens_of_any_size_are_drawn(cli: Cli, store: Path, workdir: Path) -> None:
-    for size in ("20x5", "1x1", "300x9"):
-        ended = cli("tui", "last", "--keys", "t tab", "--size", size, "--svg", "s.svg", "--store", str(store))
-        assert ended.status == 0, ended.err
-        assert (workdir / "s.svg").read_text(encoding="utf-8").startswith("<svg")
+@pytest.mark.daily("1x1")
+@pytest.mark.parametrize("size", ["20x5", "1x1", "300x9"])
+def test_screens_of_any_size_are_drawn(cli: Cli, store: Path, workdir: Path, size: str) -> None:
+    ended = cli("tui", "last", "--keys", "t tab", "--size", size, "--svg", "s.svg", "--store", str(store))
+    assert ended.status == 0, ended.err
+    assert (workdir / "s.svg").read_text(encoding="utf-8").startswith("<svg")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")

@@ -161,6 +161,7 @@ def test_a_question_with_any_title_and_note(store: Path, monkeypatch: pytest.Mon
     drive(store, steps)
 
 
+@pytest.mark.daily("leaving0")
 @pytest.mark.parametrize("leaving", [("escape", "escape"), ("escape", "r"), ("escape", "r", "enter", "c")])
 def test_a_screen_that_closes_while_it_is_asked_ends_nothing(
     store: Path, ids: list[str], monkeypatch: pytest.MonkeyPatch, leaving: tuple[str, ...]

@@ -69,6 +69,7 @@ def test_the_time_of_a_run_adds_up_to_its_window(opened: OpenRun) -> None:
         assert np.isclose(sum(row["ns"] for row in records(steps)), length)  # type: ignore[misc]
 
 
+@pytest.mark.slow
 def test_advice_is_in_lines_that_fit_and_leads_to_its_rule(browser: Browser, ids: list[str]) -> None:
     opened = browser.run(ids[0])
     said = opened.run.advice()

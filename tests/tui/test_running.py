@@ -59,6 +59,7 @@ def test_one_is_listed_and_cancelled(store: Path, ids: list[str]) -> None:
     drive(store, steps)
 
 
+@pytest.mark.slow
 def test_a_query_ends_with_its_screen(store: Path) -> None:
     async def steps(driver: Driver) -> None:
         await ask(driver)
@@ -80,6 +81,7 @@ def test_a_query_ends_where_another_is_asked_instead(store: Path) -> None:
     drive(store, steps)
 
 
+@pytest.mark.slow
 def test_leaving_ends_all(store: Path) -> None:
     async def steps(driver: Driver) -> None:
         await ask(driver)

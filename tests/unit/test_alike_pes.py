@@ -114,6 +114,7 @@ def test_a_kernel_that_fails_on_one_pe_fails_as_in_a_run_of_all() -> None:
     assert errors[0] == errors[1]
 
 
+@pytest.mark.daily("cube.hbm.model-*", "system.worker-*")
 @pytest.mark.parametrize(
     ("key", "value", "reason"),
     [

@@ -51,6 +51,7 @@ def totals(run: kb.Run, column: str) -> dict[str, float]:
     return dict(zip(table["resource"].tolist(), table[column].tolist(), strict=True))
 
 
+@pytest.mark.daily("2")
 @pytest.mark.parametrize("sips", [2, 4])
 def test_alike_ranks_count_what_all_of_them_do(sips: int) -> None:
     alike, exact = ran(layers, sips), ran(layers, sips, exact=True)

@@ -44,6 +44,7 @@ def test_every_name_of_a_node_will_do(kept: tuple[Path, kb.Run]) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_it_is_replaced_kept_copied_and_removed(kept: tuple[Path, kb.Run], tmp_path: Path) -> None:
     folder, run = kept
     kb.annotate(run.id, "team", {"host.cpu": "io", "fabric.switch0": "io"}, store=folder)

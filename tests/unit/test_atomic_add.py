@@ -36,6 +36,7 @@ class Effects(kb.Instrument):
             self.order.append(op.id)
 
 
+@pytest.mark.daily("True")
 @pytest.mark.parametrize("check", [False, True])
 def test_additions_take_effect_in_the_order_in_which_memory_serves_them(check: bool) -> None:
     values = np.random.default_rng(0).normal(size=(4, 16)).astype(np.float32) * 1e4

@@ -60,6 +60,7 @@ def test_better_in_one_figure_and_worse_in_another_is_not_better() -> None:
     assert not only_better(one, compiled("minimal", both))
 
 
+@pytest.mark.slow
 def test_what_if_says_where_better_is_slower(cli: Cli) -> None:
     """A faster engine writes back earlier, and its writes then meet the reads in HBM."""
     topo = [word for key, value in SERIAL.items() for word in ("--topo", f"{key}={value}")]

@@ -207,6 +207,7 @@ def interpreted() -> dict[str, str]:
     return found
 
 
+@pytest.mark.daily(but=("pe.pe_tcm-OwnPort", "cube.hbm-TickingBurst"))
 @pytest.mark.parametrize(("part", "cls"), OWN)
 def test_own_servers_and_figures_take_the_same_time_with_compiled_parts_or_without(
     part: str, cls: type[Component]

@@ -76,6 +76,7 @@ def check_legible(text: str) -> None:
             assert x2 - x1 <= float(rect.get("width", "")), f"'{written}' is wider than its box"
 
 
+@pytest.mark.daily(but=("tray-16-system", "crowded-system", "six-sip-torus-system"))
 @pytest.mark.parametrize(("topology", "name"), EVERY)
 def test_svg_is_well_formed_complete_and_legible(topology: str, name: str) -> None:
     drawn = view(topology, name)

@@ -28,6 +28,7 @@ def part(values: np.ndarray, placement: Any, rank: int, size: int) -> np.ndarray
     return np.split(values, size, placement.dim)[rank] if isinstance(placement, Shard) else values
 
 
+@pytest.mark.daily("None-*")
 @pytest.mark.parametrize("before", [Shard(0), Shard(-1), Replicate(), Partial(), Partial("max")], ids=str)
 @pytest.mark.parametrize("after", [Shard(0), Shard(1), Replicate()], ids=str)
 @pytest.mark.parametrize("dp", [None, tp.REPLICATED], ids=str)
@@ -65,6 +66,7 @@ PAIRS = [
 ]
 
 
+@pytest.mark.daily("(Shard(dim=0), Shard(dim=1))-*")
 @pytest.mark.parametrize(("before", "after"), [*CROSSED, *PAIRS[::4]], ids=str)
 def test_a_grid_of_ranks(before: Any, after: Any) -> None:
     def program(rank: int, torch: Any) -> None:

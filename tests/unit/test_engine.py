@@ -289,6 +289,7 @@ def interpreted() -> dict[str, str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_a_component_does_the_same_compiled_and_not(name: str) -> None:
     watch = Watch()
@@ -296,6 +297,7 @@ def test_a_component_does_the_same_compiled_and_not(name: str) -> None:
     assert len(watch.seen) >= 60
 
 
+@pytest.mark.daily("Dynamic", "PerFlit", "Timed, serial", "DMA", "one to one", "Raising", "penalty")
 @pytest.mark.parametrize("name", [name for name in CASES if name not in ("plain", *AS_PLAIN)])
 def test_a_component_that_overrides_something_is_asked(name: str) -> None:
     watch, plain = Watch(), Watch()
@@ -304,6 +306,7 @@ def test_a_component_that_overrides_something_is_asked(name: str) -> None:
     assert watch.seen != plain.seen
 
 
+@pytest.mark.daily("Wrapping", "Leaving")
 @pytest.mark.parametrize("name", AS_PLAIN)
 def test_one_that_does_what_the_shipped_one_does_changes_nothing(name: str) -> None:
     watch, plain = Watch(), Watch()
@@ -312,6 +315,7 @@ def test_one_that_does_what_the_shipped_one_does_changes_nothing(name: str) -> N
     assert watch.seen == plain.seen
 
 
+@pytest.mark.daily("plain", "one to one", "Raising")
 @pytest.mark.parametrize("name", ["plain", "one to one", "PerFlit", "Timed", "Raising", "Wrapping"])
 def test_checking_changes_nothing(name: str) -> None:
     watch, checked = Watch(), Watch()
@@ -414,6 +418,7 @@ sys.exit(main(sys.argv[2:]))
 """
 
 
+@pytest.mark.daily("another-0-argv0-1")
 @pytest.mark.skipif(package.state != "used", reason="nothing is compiled")
 @pytest.mark.parametrize(
     ("digest", "pure", "argv", "lines"),

@@ -85,6 +85,7 @@ def test_what_is_cut_off_for_a_time_says_so() -> None:
         ns(running, 20.0)
 
 
+@pytest.mark.slow
 def test_a_straggler_is_slower() -> None:
     def took(**keys: object) -> float:
         run = kb.run("gemm-multi-pe", kb.load_topology("a100-4", keys), verify=True)

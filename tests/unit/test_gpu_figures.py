@@ -96,6 +96,7 @@ def test_what_was_not_measured_is_named(capsys: pytest.CaptureFixture[str]) -> N
     ]
 
 
+@pytest.mark.slow
 def test_kernels_that_are_measured_run_here_too() -> None:
     a, b = (np.random.default_rng(1).standard_normal((16, 16)).astype(np.float16) for _ in range(2))
     out = np.zeros((16, 16), np.float32)

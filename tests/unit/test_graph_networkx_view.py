@@ -37,6 +37,7 @@ def test_labels_keys_and_properties() -> None:
     assert graph.has_edge(("Use", "dma->r0"), ("Link", "dma->r0"))
 
 
+@pytest.mark.daily(but=("gml",))
 @pytest.mark.parametrize("form", ["graphml", "gexf", "gml"])
 def test_it_can_be_written_and_read_again(form: str, tmp_path: Path) -> None:
     """By networkx's own writers, which take no lists, tuples and missing values."""

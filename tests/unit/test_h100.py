@@ -83,6 +83,7 @@ def test_no_row_is_for_calibration_and_for_judging() -> None:
     assert tables == {"one block", "kernel", "own layer", "layer", "layer part"}
 
 
+@pytest.mark.slow
 def test_a_grid_runs_whole_and_right_on_132_pes() -> None:
     name = load_file(str(CONFIGS / "validation" / "h100_kernels.py"), "kernels")
     kernels = __import__(name)
@@ -126,6 +127,7 @@ def test_errors_are_added_up() -> None:
     assert said("loss", wrong) == pytest.approx(100.0)
 
 
+@pytest.mark.slow
 def test_a_sample_has_cases_of_each_kind() -> None:
     for extent, none in (("short", {"parts of layers by a library", "layers by a library"}), ("all", set())):
         samples = [sampled("h100", group, extent)[1] for group in read("h100").groups if group.set]
@@ -170,6 +172,7 @@ def test_the_usual_form_keeps_limits_of_layers(cli: Any, monkeypatch: pytest.Mon
     assert rows["layers, 90th error"] == rows["layers, Kendall's tau"] == "too few rows measured"
 
 
+@pytest.mark.daily("sm_math-*")
 @pytest.mark.parametrize(
     ("kernel", "figure", "spent"),
     [

@@ -23,6 +23,7 @@ def modules_after(code: str, *, whole: bool = False) -> set[str]:
     return set(json.loads(done.stdout.splitlines()[-1]))
 
 
+@pytest.mark.slow
 def test_a_whole_run_needs_none_of_the_optional_libraries() -> None:
     loaded = modules_after(
         "import kernbench as kb\n"
@@ -50,6 +51,7 @@ def test_importing_and_help_load_nothing_heavy(code: str) -> None:
     assert modules_after(code).isdisjoint(HEAVY)
 
 
+@pytest.mark.slow
 def test_a_run_of_a_users_bench_loads_no_shipped_bench(tmp_path: Path) -> None:
     """From edit to answer: half of such a run is imports, and these took a third of it."""
     (tmp_path / "mine.py").write_text(
@@ -83,6 +85,7 @@ def test_a_run_of_a_shipped_bench_loads_no_other_bench_and_no_engine(tmp_path: P
     assert loaded.isdisjoint(unused | {"kernbench.workloads.benches.softmax"})
 
 
+@pytest.mark.slow
 def test_listing_questions_loads_no_numbers_and_no_store() -> None:
     loaded = modules_after("from kernbench.cli.main import main; main(['query', '--list'])")
     assert loaded.isdisjoint({"numpy", "pyarrow", "networkx", "ladybug", "simpy"})

@@ -18,11 +18,7 @@ from kernbench.engine.machine.machine import Machine
 from kernbench.engine.program.operations import Region
 from tests.compiled import compiled
 
-FIND = """
-from kernbench.engine.components.registry import component_class, shipped
-for impl in shipped():
-    print(impl, *sorted(n for n in dir(component_class(impl)) if n[0] != "_"))
-"""
+FIND = "from tests.unit.test_hooks import methods; print(*methods(), sep='\\n')"
 
 
 class Halves(PcieEndpoint):
@@ -48,6 +44,13 @@ class OwnBurst(HbmSlice):
 
     def fetch(self, packet: Packet, flit: int, time: float) -> Any:
         return super().fetch(packet, flit, time)
+
+
+def methods() -> list[str]:
+    """Public names of each shipped component, behind its implementation's."""
+    return [
+        " ".join([impl, *sorted(n for n in dir(component_class(impl)) if n[0] != "_")]) for impl in shipped()
+    ]
 
 
 def written(topo: dict[str, Any], nbytes: int = 4096) -> tuple[Machine, float]:
@@ -87,15 +90,12 @@ def test_methods_that_the_engine_calls_itself_may_be_overridden() -> None:
 def test_a_component_has_the_same_methods_compiled_and_interpreted() -> None:
     """What is public can be overridden both ways; else a run would have other times interpreted."""
 
-    def methods(pure: str) -> list[str]:
-        env = os.environ | {"KERNBENCH_PURE": pure}
-        done = subprocess.run([sys.executable, "-c", FIND], env=env, stdout=subprocess.PIPE, check=True)
-        return done.stdout.decode().splitlines()
-
-    assert len(shipped()) == len(methods("1"))
-    missing = [
-        set(interpreted.split()) - set(now.split())
-        for interpreted, now in zip(methods("1"), methods(""), strict=True)
-    ]
+    env = os.environ | {"KERNBENCH_PURE": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", FIND], env=env, stdout=subprocess.PIPE, text=True, check=True
+    )
+    interpreted = done.stdout.splitlines()
+    assert len(shipped()) == len(interpreted)
+    missing = [set(one.split()) - set(now.split()) for one, now in zip(interpreted, methods(), strict=True)]
     assert not set().union(*missing)
     assert component_class(f"{__name__}:Halves") is Halves

@@ -77,6 +77,7 @@ BAD: dict[str, Make] = {
 }
 
 
+@pytest.mark.daily(but=("traffic in JSON-large", "traffic in CSV-large"))
 @pytest.mark.parametrize("what", BAD)
 @pytest.mark.parametrize("reader", READERS)
 def test_what_is_not_such_a_file_is_an_error_that_names_it(reader: str, what: str, tmp_path: Path) -> None:

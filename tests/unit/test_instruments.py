@@ -48,6 +48,7 @@ class Moved(kb.Instrument):
         yield {"launch": 0, "share": 1, "text": "all"}
 
 
+@pytest.mark.daily("folder-True", "memory:-False")
 @pytest.mark.parametrize("check", [False, True])
 @pytest.mark.parametrize("kept", ["memory:", "folder"])
 def test_a_table_is_kept_and_asked_on_both_engines(kept: str, check: bool, tmp_path: Path) -> None:

@@ -74,6 +74,7 @@ def moved(running: Machine, nbytes: int, *, is_write: bool, at: int = 0) -> floa
     return transfer.ns
 
 
+@pytest.mark.daily("va-3", "la-4", "pa-1")
 @pytest.mark.checked
 @pytest.mark.parametrize("memories", [1, 3, 4])
 @pytest.mark.parametrize("model", ["va", "pa", "la"])
@@ -126,6 +127,7 @@ def test_what_cannot_be_interleaved_says_why() -> None:
         kb.load_topology("minimal", {"memory.interleave": "tray"})
 
 
+@pytest.mark.slow
 def test_the_default_machine_can_have_it() -> None:
     graph = kb.load_topology("default", {"memory.interleave": "chiplet", "memory.granule_bytes": 1024})
     assert kb.run("gemm-multi-pe", graph, verify=True).verdict == "yes"

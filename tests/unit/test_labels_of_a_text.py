@@ -108,6 +108,7 @@ def test_a_graph_has_what_texts_looked_at_and_grows(
     assert asked(hops) == ([(12,)], set())
 
 
+@pytest.mark.slow
 def test_untyped_patterns_see_what_typed_ones_see() -> None:
     with open_store("memory:") as store:
         store.computed = made_here(store)

@@ -17,6 +17,7 @@ def tuned(depth: int, down: int = 1, ahead: int = 1) -> dict[str, object]:
             {"depth": depth, "down": down, "across": 1, "ahead": ahead}.items()}  # fmt: skip
 
 
+@pytest.mark.daily(but=("n150-params3", "default-params0"))
 @pytest.mark.parametrize(
     ("topology", "params"),
     [
@@ -31,6 +32,7 @@ def test_it_multiplies(topology: str, params: dict[str, object]) -> None:
     assert done.verdict == "yes"
 
 
+@pytest.mark.slow
 def test_multicast_beats_messages_and_operands_that_stay_apart() -> None:
     """On the default machine also gemm-multi-pe, of which each PE has its own copy of a."""
     size = {"m": 512, "k": 512, "n": 512}
@@ -40,6 +42,7 @@ def test_multicast_beats_messages_and_operands_that_stay_apart() -> None:
     assert ours < min(latency(bench="gemm-multi-pe", **size, block=rows) for rows in (32, 64, 128))
 
 
+@pytest.mark.slow
 def test_on_a_mesh_of_64_cores_messages_take_twice_as_long() -> None:
     size = {"m": 512, "k": 512, "n": 512, "slots": 1, "dtype": "bf16", "precision": "hifi4", **tuned(64)}
     assert latency("n150", **size) * 2 < latency("n150", **size, cast="unicast")

@@ -89,6 +89,7 @@ def as_events(trace: Trace) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.daily("1x2_BLOCK_TO_2x4_HEIGHT")
 @pytest.mark.parametrize("name", ["DRAM_TO_1x1_HEIGHT", "1x2_BLOCK_TO_2x4_HEIGHT", "2x4_BLOCK_TO_8x8_BLOCK"])
 def test_a_trace_of_silicon_takes_as_long_as_its_validation_says(name: str, tmp_path: Path) -> None:
     trace = read_traces(folder() / "wormhole_traces.csv.gz")[name]

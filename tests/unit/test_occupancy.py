@@ -119,6 +119,7 @@ def test_a_timeline_of_several_launches_counts_no_time_between_them() -> None:
     assert RunView(run.store, run.id).tables["Hop"].num_rows
 
 
+@pytest.mark.slow
 def test_messages_that_pass_a_router_together_keep_it_busy_once_in_every_window() -> None:
     """Commands to all PEs reach their routers at one moment: a router is not busier than it is occupied."""
     graph = kb.load_topology("default")

@@ -145,6 +145,7 @@ def test_a_roofline_opens_where_there_is_something_to_draw(monkeypatch: pytest.M
     )  # fmt: skip
 
 
+@pytest.mark.daily(but=("advice", "memory"))
 @pytest.mark.parametrize("screen", SCREENS, ids=lambda screen: screen.key)
 def test_each_screen_is_a_tab_or_part_of_the_overview(
     screen: Screen, monkeypatch: pytest.MonkeyPatch

@@ -144,6 +144,7 @@ def test_a_send_from_memory_is_waited_for() -> None:
     made.close()
 
 
+@pytest.mark.slow
 def test_many_posts_at_one_instant_need_no_stack() -> None:
     made = Rig(PAIR)
     made.torch.install_ipcq("intracube_pe_ring", slots=2000, slot_bytes=16)

@@ -159,6 +159,7 @@ def test_a_machine_that_is_made_otherwise_is_not_blamed() -> None:
     assert "the others by this machine's figures; first: pe-cross-cube-hbm-best" in finding.line
 
 
+@pytest.mark.daily("read-as is", "write-slow link to the TCM")
 @pytest.mark.parametrize("set_", [{}, {"pe.links.internal_gbs": 64}], ids=["as is", "slow link to the TCM"])
 @pytest.mark.parametrize("op", ["read", "write"])
 def test_a_probe_and_the_critical_path_say_the_same_of_a_transfer(op: str, set_: dict[str, Any]) -> None:

@@ -34,6 +34,7 @@ MODELS = {
 }
 
 
+@pytest.mark.daily("*-tcm", "va-sram", "one to one-hbm")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("model", MODELS)
 def test_values_arrive_in_every_memory_and_address_model(kind: str, model: str) -> None:

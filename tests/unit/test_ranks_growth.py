@@ -55,6 +55,7 @@ def reduced(ranks: int) -> Counter[str]:
     return seen.counts
 
 
+@pytest.mark.slow
 def test_setting_ranks_up_is_linear() -> None:
     counts = {ranks: reduced(ranks) for ranks in RANKS}
     assert {ranks: sum(counts[ranks][kind] for kind in SET_UP) for ranks in RANKS} == {

@@ -52,6 +52,7 @@ def grown(run: kb.Run, bare: kb.Run, column: str) -> dict[str, float]:
     return {name: value - before.get(name, 0) for name, value in found}
 
 
+@pytest.mark.daily("8-1-False")
 @pytest.mark.parametrize(("sips", "alike"), [(1, False), (2, False), (2, True)])
 @pytest.mark.parametrize("n", [8, pytest.param(31, marks=pytest.mark.slow)])
 def test_n_repeats_have_n_times_the_totals_of_one(sips: int, alike: bool, n: int) -> None:
@@ -216,6 +217,7 @@ def test_exact_changes_nothing_where_nothing_is_alike() -> None:
     assert len({ran(bench, exact=exact).info["config_hash"] for exact in (True, False)}) == 1
 
 
+@pytest.mark.daily("1-False")
 @pytest.mark.parametrize(("sips", "alike"), [(1, False), (2, False), (2, True)])
 def test_the_bar_covers_what_waits_at_boundaries_cost(sips: int, alike: bool) -> None:
     whole, part = (ran(repeated(16, 3, sips > 1, alike), sips, exact=exact) for exact in (True, False))

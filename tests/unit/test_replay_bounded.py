@@ -100,6 +100,7 @@ def four(tmp_path):
     return str(file)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2, 3))])
 def test_tp_mlp_on_four_packages(four, seed):
     run = kb.run("tp-mlp", four, verify=True, trace=False, seed=seed, store="memory:")

@@ -239,6 +239,7 @@ def test_addresses_stay_in_the_physical_space(addr: int) -> None:
             call()
 
 
+@pytest.mark.slow
 def test_many_chunks_stay_fast() -> None:
     memory = SimulatedMemory()
     tile = np.zeros(64, np.uint8)

@@ -27,6 +27,7 @@ def bench(torch):
     torch.launch("chain", chain, x, torch.empty(8, 8, dtype="f32", name="out"))
 
 
+@pytest.mark.daily(but=("ipcq-allreduce-*",))
 @pytest.mark.parametrize(
     ("name", "params"),
     [

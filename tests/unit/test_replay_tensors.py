@@ -72,6 +72,7 @@ def test_freed_memory_is_no_tensors_until_another_one_has_it() -> None:
     assert accesses(log, [1, 2]) == [(2, 2, False, 32, 64)]
 
 
+@pytest.mark.daily("*-minimal")
 @pytest.mark.parametrize(
     ("bench", "topology"),
     [

@@ -59,6 +59,7 @@ def figures(text: str) -> set[str]:
     return set(re.findall(r"[\w.:/%-]*\d[\w.:/%-]*", text))
 
 
+@pytest.mark.daily(but=("advise", "validate"))
 @pytest.mark.parametrize("name", FOUND)
 def test_python_shell_and_notebook_say_the_same(store: str, capsys: Capture, name: str) -> None:
     ask, words = FOUND[name]

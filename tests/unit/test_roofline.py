@@ -59,6 +59,7 @@ def test_a_composite_streams_its_operands_once_for_each_tile_of_the_result() -> 
     assert pinned.roofline("launch")[0]["hbm_bytes"] == 2 * (m * k + k * n + m * n)
 
 
+@pytest.mark.daily("*-minimal")
 @pytest.mark.parametrize(
     ("bench", "topology"),
     [
@@ -79,6 +80,7 @@ def test_nothing_is_faster_than_light(bench: str, topology: str) -> None:
         assert [row["light_ns"] - row["ns"] for row in rows] == sorted(r["light_ns"] - r["ns"] for r in rows)
 
 
+@pytest.mark.daily("next-cube*")
 @pytest.mark.parametrize(
     ("path", "binds", "link_bytes", "package_bytes", "slow"),
     [

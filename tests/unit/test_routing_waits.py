@@ -65,6 +65,7 @@ def pairs(
     return found
 
 
+@pytest.mark.daily("*-two-kinds-*", "*-torus-8x8-*", "-default-changes3")
 @pytest.mark.parametrize(
     ("name", "changes"),
     [

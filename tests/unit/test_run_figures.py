@@ -39,6 +39,7 @@ def test_the_roofline_has_launches_and_operations_where_they_belong(gemm: kb.Run
     assert "3 without flops are not shown" in figure.axes[1].get_xlabel()
 
 
+@pytest.mark.slow
 def test_the_roofline_is_a_picture_and_the_same_file_each_time(gemm: kb.Run, tmp_path: Path) -> None:
     first, second = (gemm.export("roofline", tmp_path / name) for name in ("a.png", "b.png"))
     assert Path(first[0]).read_bytes() == Path(second[0]).read_bytes()

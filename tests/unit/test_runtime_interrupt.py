@@ -57,6 +57,7 @@ def test_it_does_so_where_nothing_but_flits_move() -> None:
         clock.advance(Never())
 
 
+@pytest.mark.daily("1")
 @pytest.mark.usefixtures("workdir")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_sweep_ends_at_an_interrupt_that_a_finaliser_drops(jobs: int) -> None:

@@ -32,6 +32,7 @@ def double(x, y, tl):
     tl.store(y.local, tl.load(x.local) * 2.0)
 
 
+@pytest.mark.daily("*-va", "tcm-tcm-*")
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("source", ["hbm", "sram", "tcm"])
 @pytest.mark.parametrize("target", ["hbm", "sram", "tcm"])

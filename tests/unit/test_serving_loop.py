@@ -40,6 +40,7 @@ def served(asked, steps=None, policy="first_come", **limits):
     return serve(asked, steps or Steps(), Limits(**{"blocks": 1 << 20, **limits}), policy_of(policy))
 
 
+@pytest.mark.daily("0.6")
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.85])
 def test_one_at_a_time_waits_as_an_m_d_1_queue(share):
     """Mean wait rho s / (2 (1 - rho)) within the 99 % interval of 20 batches of means."""

@@ -79,6 +79,7 @@ def test_a_tray_is_a_block() -> None:
     )
 
 
+@pytest.mark.daily("gemm-multi-pe-*")
 @pytest.mark.parametrize(("bench", "params"), [("gemm-multi-pe", {}), ("ccl-allreduce", {"elements": 256})])
 def test_the_default_machine_runs_as_blocks_do(bench: str, params: dict[str, int]) -> None:
     runs = [kb.run(bench, graph, params=params) for graph in (compile_topology(load()), machine(DEFAULT))]
@@ -243,6 +244,7 @@ def test_what_nothing_reaches_is_named_with_the_part_where_the_way_ends() -> Non
     assert unreached(machine(apart)) == [f"nothing that sends reaches 'lone{i}'" for i in (1, 0)]
 
 
+@pytest.mark.daily(but=("six-package-torus", "six-sip-torus"))
 @pytest.mark.parametrize("name", [name for name in shipped_topologies() if name not in ("tray-8", "tray-16")])
 def test_everything_of_a_shipped_machine_is_reached(name: str) -> None:
     assert unreached(compile_topology(load(name))) == []

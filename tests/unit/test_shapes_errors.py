@@ -174,7 +174,9 @@ def test_an_expression_is_numbers(text: str) -> None:
         number(text, {"x": 1})
 
 
-def test_damaged_files_are_refused_or_compiled() -> None:
+@pytest.mark.daily("80")
+@pytest.mark.parametrize("times", [80, 400])
+def test_damaged_files_are_refused_or_compiled(times: int) -> None:
     rnd = random.Random(41)
     found = [DEFAULT, GRID, FABRIC, GOOD, PICTURE]
     tokens = [
@@ -195,7 +197,7 @@ def test_damaged_files_are_refused_or_compiled() -> None:
         ".nan",
         "",
     ]
-    for _ in range(400):
+    for _ in range(times):
         lines = rnd.choice(found).split("\n")
         for _ in range(rnd.choice((1, 1, 2))):
             i, j = rnd.randrange(len(lines)), rnd.randrange(len(lines))

@@ -46,6 +46,7 @@ def blocks_in_order(out):
     tl.store(out + at + 1, across)
 
 
+@pytest.mark.slow
 def test_blocks_that_read_the_same_weights_run_beside_each_other():
     """They are read from memory once for eight blocks of rows, not once for each."""
     done = kb.run_kernel(blocks_in_order[(3, 10)], out=np.zeros((30, 2), np.int32))

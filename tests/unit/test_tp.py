@@ -48,6 +48,7 @@ def layers(size: int, batch: int, graph: Any, *, gather: bool = False, ranks: in
     return results
 
 
+@pytest.mark.daily("True-2-*", "False-1-1", "False-4-3")
 @pytest.mark.parametrize(("size", "batch"), [(1, 1), (2, 1), (4, 1), (1, 5), (2, 5), (4, 3)])
 @pytest.mark.parametrize("gather", [False, True])
 def test_two_layers_are_those_of_one_device(size: int, batch: int, gather: bool) -> None:

@@ -143,6 +143,7 @@ def turn(step: int, stages: int, loads: bool = True, dots: bool = True) -> float
     return (took(24) - took(8)) / 16
 
 
+@pytest.mark.daily("64-dots")
 @pytest.mark.parametrize(("step", "bound"), [(64, "dots"), (2048, "loads")])
 def test_time_falls_to_the_roof(step: int, bound: str) -> None:
     loads, dots = turn(step, 4, dots=False), turn(step, 4, loads=False)

@@ -266,6 +266,12 @@ def doubled_tiles(x, out, R, C, B: tl.constexpr):
     tl.store(out + at, tl.load(x + at, mask=ok) * 2.0, mask=ok)
 
 
+@pytest.mark.daily(
+    "shape0-row_wise-keys0",
+    "shape0-replicate-keys2",
+    "shape1-column_wise-keys1",
+    "shape1-row_wise-keys2",
+)
 @pytest.mark.parametrize("keys", [{}, {"memory.interleave": "chiplet"}, {"system.address_model": "pa"}])
 @pytest.mark.parametrize("how", ["row_wise", "column_wise", "replicate"])
 @pytest.mark.parametrize("shape", [(13, 21), (1, 21)])
@@ -287,6 +293,7 @@ def test_a_placement_gives_right_numbers_or_is_refused(
     assert not refused or how != "row_wise" or "apart in the pa address model" in refused
 
 
+@pytest.mark.daily("8-8-la", "20-8-va", "3-3-pa")
 @pytest.mark.parametrize("model", ["va", "pa", "la"])
 @pytest.mark.parametrize(("blocks", "pes"), [(3, 3), (8, 8), (20, 8)])
 def test_a_grid_runs_on_all_pes_that_share_the_memory(model: str, blocks: int, pes: int) -> None:
@@ -330,6 +337,7 @@ def test_a_grid_of_fewer_blocks_follows_the_one_that_made_its_input() -> None:
     assert second["t_start"] >= first["t_done"]
 
 
+@pytest.mark.daily("package")
 @pytest.mark.parametrize("interleave", [None, "package"])
 def test_a_grid_runs_on_pes_whose_part_of_a_short_tensor_is_empty(interleave: str | None) -> None:
     """Four rows are on four of eight PEs; the kernel reads them from all."""

@@ -119,6 +119,7 @@ def test_products_of_a_batch() -> None:
     assert (done.output == 2 * (x @ x)).all()
 
 
+@pytest.mark.daily("add-add-8", "max-maximum-1", "and-*-8")
 @pytest.mark.parametrize("pes", [1, 8])
 @pytest.mark.parametrize(
     ("name", "change"),

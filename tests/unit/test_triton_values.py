@@ -23,6 +23,7 @@ OPERATORS = [
 numbers = st.integers(-1000, 1000)
 
 
+@pytest.mark.daily("add", "lt", "or_")
 @pytest.mark.parametrize("operate", OPERATORS)
 @given(st.lists(numbers, min_size=4, max_size=4), numbers)
 def test_a_known_block_calculates_as_numpy_does(operate: Any, values: list[int], number: int) -> None:

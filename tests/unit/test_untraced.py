@@ -36,6 +36,7 @@ def run(links: dict[str, object], *, traced: bool, check: bool = False) -> tuple
     return machine, [[flow.t_done for flow in flows], use, machine.clock.events]
 
 
+@pytest.mark.daily("first come first served")
 @pytest.mark.parametrize("links", LINKS.values(), ids=LINKS)
 def test_times_are_the_same_and_no_holder_is_remembered(links: dict[str, object]) -> None:
     seen, with_trace = run(links, traced=True)

@@ -137,6 +137,7 @@ NAMED = [("mine", {"components": {"mine": "part.py:Mine"}}), ("part.py:Mine", {}
 """``impl`` of the topology, and what is given beside it."""
 
 
+@pytest.mark.daily("part.py:Mine-how1")
 @pytest.mark.parametrize(("impl", "how"), NAMED)
 def test_components_of_users_are_held_against_theirs(impl: str, how: dict[str, Any]) -> None:
     write("part.py", PART)

@@ -331,6 +331,7 @@ def test_a_mesh_without_load_takes_the_closed_form() -> None:
     assert mesh.zero_load({"k": 3, "packet_flits": 4}) == 0.0
 
 
+@pytest.mark.slow
 def test_a_mesh_saturates_between_no_load_and_all() -> None:
     case = {"k": 2, "packet_flits": 1, "traffic": "uniform", "saturation_flits_per_node_cycle": 0.3}
     rate = mesh.saturation(case)
@@ -456,6 +457,7 @@ def part_of_h100(*measures: str, **settings: Any) -> FigureTable:
     return table.model_copy(update={"groups": kept})
 
 
+@pytest.mark.daily("3.0")
 @pytest.mark.parametrize("times", [1.0, 3.0, 1 / 3])
 def test_a_wrong_power_is_a_miss(times: float, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     table = part_of_h100("watts", "limited_mhz")
@@ -464,6 +466,7 @@ def test_a_wrong_power_is_a_miss(times: float, cli: Cli, monkeypatch: pytest.Mon
     assert len(rows["outside with a reason"]) == (times == 1.0)
 
 
+@pytest.mark.daily("1.2-*", "0.73-*")
 @pytest.mark.parametrize(
     ("share", "verdicts"),
     [

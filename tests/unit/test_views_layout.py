@@ -26,6 +26,7 @@ def apart(a: Box, b: Box) -> bool:
     return a.right <= b.x or b.right <= a.x or a.bottom <= b.y or b.bottom <= a.y
 
 
+@pytest.mark.daily(but=("crowded-system", "six-sip-torus-system"))
 @pytest.mark.parametrize(("topology", "name"), EVERY)
 def test_boxes_lie_apart_inside_the_sheet(topology: str, name: str) -> None:
     drawn = view(topology, name)
@@ -60,6 +61,7 @@ def on_edge(box: Box, point: tuple[float, float]) -> bool:
     )
 
 
+@pytest.mark.daily(but=("tray-16-system",))
 @pytest.mark.parametrize("name", VIEWS)
 @pytest.mark.parametrize("topology", PLAIN, ids=label)
 def test_no_wire_passes_behind_a_box_of_others(topology: str, name: str) -> None:
@@ -195,6 +197,7 @@ def test_equal_topologies_give_equal_views() -> None:
         assert VIEWS[name](again, None) == view(OBLONG, name)
 
 
+@pytest.mark.daily(but=("crowded-*", "six-sip-torus-*"))
 @pytest.mark.parametrize(("topology", "name"), EVERY)
 def test_what_stands_for_no_component_is_in_the_machine_too(topology: str, name: str) -> None:
     """Frames and labels: packages, cubes and chiplets by their names, with the counts of the machine."""

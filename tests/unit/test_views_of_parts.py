@@ -107,6 +107,7 @@ def small(name: str) -> bool:
     return not is_tray(graph(name)) and len(list(graph(name).nodes())) < 1500
 
 
+@pytest.mark.daily(but=("p150", "h100", "a100"))
 @pytest.mark.parametrize("name", ["dies", "lost", *(name for name in ZOO if small(name))])
 def test_no_wire_is_behind_a_box_and_each_has_its_own_colour(name: str) -> None:
     for drawn in views(name):

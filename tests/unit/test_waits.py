@@ -51,6 +51,7 @@ def check_sums(run: RunRecord) -> float:
     return sum(at.values())
 
 
+@pytest.mark.daily(but=("credits", "rows"))
 @pytest.mark.parametrize("name", RUNS)
 def test_waits_at_each_place_are_its_waiting_time(name: str) -> None:
     assert check_sums(record(name)) > 0.0

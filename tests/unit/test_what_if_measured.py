@@ -13,8 +13,11 @@ import pytest
 
 import kernbench as kb
 from kernbench.api.stores import borrowed
+from tests.compiled import compiled
+from tests.small_machines import ONE_CUBE
 
 
+@pytest.mark.daily("softmax-*", "ipcq-allreduce-*")
 @pytest.mark.parametrize(
     ("bench", "within"),
     [
@@ -56,7 +59,7 @@ def test_a_kind_on_the_path_is_all_of_its_parts_not_only_those_on_it() -> None:
         torch.launch("product", product, x, w, torch.empty(512, 256, dp=rows))
 
     with borrowed("memory:") as store:
-        run = kb.run(bench, "default", store=store)
+        run = kb.run(bench, compiled("default", ONE_CUBE), store=store)
         listed = kb.what_if_candidates(run.id, store, locations=0, measure=1, bench=bench)
         best = listed["candidates"][0]
         assert best["where"] == "kind:pe_gemm"

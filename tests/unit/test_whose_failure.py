@@ -98,6 +98,7 @@ RUNS: dict[str, Callable[..., Any]] = {
 }
 
 
+@pytest.mark.daily("*-run", "Fails-*")
 @pytest.mark.parametrize("runs", RUNS)
 @pytest.mark.parametrize("part", SAID)
 def test_a_components_failure_names_it_whatever_runs(workdir: Path, part: str, runs: str) -> None:

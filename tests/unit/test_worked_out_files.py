@@ -14,7 +14,11 @@ from kernbench_graph.worked_out import FACTS, Beside
 VALUES = {"string": "abc", "int64": 12345678, "int32": 7, "double": 1234.5678, "bool": True}
 
 
-def test_a_flipped_bit_is_noticed_or_does_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.daily("31")
+@pytest.mark.parametrize("every", [3, 31])
+def test_a_flipped_bit_is_noticed_or_does_no_harm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, every: int
+) -> None:
     monkeypatch.setattr(worked_out, "_PIECE", 16)
     name = FACTS[0]
     columns = SCHEMA.table(name).columns
@@ -31,7 +35,7 @@ def test_a_flipped_bit_is_noticed_or_does_no_harm(tmp_path: Path, monkeypatch: p
     file = tmp_path / f"{name}.parquet"
     data = file.read_bytes()
     noticed = 0
-    for place in range(0, len(data), 3):
+    for place in range(0, len(data), every):
         flipped = bytearray(data)
         flipped[place] ^= 1 << place % 8
         file.write_bytes(flipped)
@@ -39,4 +43,4 @@ def test_a_flipped_bit_is_noticed_or_does_no_harm(tmp_path: Path, monkeypatch: p
         noticed += found is None
         assert found is None or found.equals(table)
         assert part is None or part.equals(table)
-    assert noticed > len(data) // 6
+    assert noticed > len(data) // (2 * every)

@@ -33,6 +33,7 @@ def machine(name: str) -> PropertyGraph:
     return kb.load_topology(name)
 
 
+@pytest.mark.daily("a100-4", "fat-tree-64", "dragonfly-72", "two-kinds", "h100-8-nvswitch")
 @pytest.mark.parametrize("name", [*NETWORKS, *WITH_PES])
 def test_idle_transfers_take_what_the_closed_form_says(name: str) -> None:
     graph, rnd = machine(name), random.Random(41)
@@ -52,11 +53,13 @@ def test_idle_transfers_take_what_the_closed_form_says(name: str) -> None:
         assert flow.ns == pytest.approx(ask(router.route(source.id, memory, sends), nbytes).ns, abs=1e-6)
 
 
+@pytest.mark.daily("mesh-8x8")
 @pytest.mark.parametrize("name", ["mesh-8x8", "torus-8x8"])
 def test_their_buffers_cannot_deadlock(name: str) -> None:
     check_routes(machine(name))
 
 
+@pytest.mark.daily("dragonfly-72", "two-kinds", "a100-4")
 @pytest.mark.parametrize("name", [*NETWORKS[:4], *WITH_PES])
 def test_patterns_run_and_are_kept(name: str) -> None:
     run = kb.traffic("pattern:uniform-random", machine(name), bytes=4096)
@@ -65,6 +68,7 @@ def test_patterns_run_and_are_kept(name: str) -> None:
     assert "->" in str(busiest[0].values())
 
 
+@pytest.mark.daily("*-two-kinds", "gemm-multi-pe-params0-a100-4", "ccl-allreduce-params1-h100-8-nvswitch")
 @pytest.mark.parametrize("name", WITH_PES)
 @pytest.mark.parametrize(("bench", "params"), [("gemm-multi-pe", {}), ("ccl-allreduce", {"elements": 256})])
 def test_kernels_compute_right_values(name: str, bench: str, params: dict[str, int]) -> None:
@@ -109,6 +113,7 @@ def test_the_pattern_is_that_of_the_wires(change: dict[str, object], pattern: st
     assert kb.load_topology("tpu-v4-64", change).properties["inter_sip_pattern"] == pattern
 
 
+@pytest.mark.slow
 def test_an_architects_chip_is_checked_drawn_varied_and_swept(tmp_path: Path) -> None:
     store = str(tmp_path / "store")
 

@@ -45,6 +45,7 @@ def texts_of(found: Any) -> Iterator[str]:
             yield from texts_of(one)
 
 
+@pytest.mark.daily(but=("advice",))
 @pytest.mark.parametrize("screen", [screen.key for screen in SCREENS])
 def test_every_screen_is_answered_with_its_tables(server: str, ids: list[str], screen: str) -> None:
     found = json.loads(answered(server, f"api/{screen}", run=ids[0]))

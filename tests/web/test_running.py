@@ -141,6 +141,7 @@ def test_the_page_lists_them_with_a_button_that_cancels(browser: Browser, server
     page.close()
 
 
+@pytest.mark.slow
 def test_the_page_follows_a_run_of_another_process_and_lists_it_when_it_is_kept(
     browser: Browser, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -209,6 +209,7 @@ def test_every_answer_says_nothing_of_the_disk(client: Client, kept: tuple[Path,
             assert str(path) not in text
 
 
+@pytest.mark.daily(but=("advice",))
 @pytest.mark.parametrize("name", [*WINDOWED, "runs", "questions"])
 def test_answers_are_what_the_program_gives(client: Client, ids: list[str], name: str) -> None:
     found = ask(client, f"/api/{name}?run={ids[2]}")
@@ -270,6 +271,7 @@ def test_advice_is_what_the_run_says(client: Client, kept: tuple[Path, list[str]
     assert said
 
 
+@pytest.mark.slow
 def test_waits_are_the_answers_of_the_questions(client: Client, kept: tuple[Path, list[str]]) -> None:
     some = 0
     with borrowed(kept[0]) as store:
