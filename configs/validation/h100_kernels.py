@@ -177,3 +177,24 @@ def decode_attend(
         acc = tl.dot(p.to(tl.float16), tl.load(v + at * T * D + n[:, None] * D + d[None, :]), acc)
         top = t
     tl.store(o + at * G * D + g[:, None] * D + d[None, :], (acc / z[:, None]).to(tl.float16))
+
+
+# The two below did not run there: they are for what LLMCompass timed on an A100 and an MI210.
+@triton.jit
+def plain_layernorm_rows(x, o, cols, BLOCK: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    at = tl.arange(0, BLOCK)
+    ok = at < cols
+    v = tl.load(x + row * cols + at, mask=ok, other=0.0).to(tl.float32)
+    d = tl.where(ok, v - tl.sum(v, axis=0) / cols, 0.0)
+    s = tl.rsqrt(tl.sum(d * d, axis=0) / cols + 1e-5)
+    tl.store(o + row * cols + at, (d * s).to(tl.float16), mask=ok)
+
+
+@triton.jit
+def gelu(x, o, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    ok = at < n
+    v = tl.load(x + at, mask=ok, other=0.0).to(tl.float32)
+    e = tl.exp(-1.5957691 * v * (1 + 0.044715 * v * v))
+    tl.store(o + at, (v / (1.0 + e)).to(tl.float16), mask=ok)

@@ -15,6 +15,7 @@ from typing import Any
 
 from kernbench.analysis.energy.energy_tables import clock_share
 from kernbench.api.running import run
+from kernbench.api.topologies import Topology
 from kernbench.host.launching import LaunchHandle
 from kernbench.support.pgraph import run_times
 from kernbench.support.user_modules import load_file
@@ -35,8 +36,8 @@ Params = Mapping[str, Any]
 Launch = Callable[[], LaunchHandle]
 
 
-def us(case: Case, machine: str = MACHINE) -> float:
-    """Microseconds that a case takes on a machine, by name or file."""
+def us(case: Case, machine: Topology = MACHINE) -> float:
+    """Microseconds that a case takes on a machine."""
     return _us(str(case["case"]), str(case["params"]), machine)
 
 
@@ -106,7 +107,7 @@ def _power() -> tuple[float, float]:
 
 
 @cache
-def _us(name: str, params: str, machine: str) -> float:
+def _us(name: str, params: str, machine: Topology) -> float:
     p = json.loads(params)
     took: list[float] = []
 
@@ -215,12 +216,16 @@ def vector_add(torch: Any, p: Params) -> list[Launch]:
     return [lambda: kernel(x, y, o, n, block, num_warps=8 if n == block else 4)]
 
 
-def silu_mul(torch: Any, p: Params) -> list[Launch]:
-    """A gated activation."""
-    n, block = p["n"], p["block"]
-    x, y, o = (torch.zeros(n) for _ in range(3))
-    kernel = _kernels().silu_mul[(-(-n // block),)]
-    return [lambda: kernel(x, y, o, n, block)]
+def by_elements(name: str, vectors: int) -> Callable[[Any, Params], list[Launch]]:
+    """A kernel that takes elements of ``vectors`` vectors, the last of them its result."""
+
+    def problem(torch: Any, p: Params) -> list[Launch]:
+        n, block = p["n"], p["block"]
+        given = [torch.zeros(n) for _ in range(vectors)]
+        kernel = getattr(_kernels(), name)[(-(-n // block),)]
+        return [lambda: kernel(*given, n, block)]
+
+    return problem
 
 
 def transpose(torch: Any, p: Params) -> list[Launch]:
@@ -289,7 +294,9 @@ PROBLEMS: dict[str, Callable[[Any, Params], list[Launch]]] = {
     "softmax f16": by_rows("softmax_rows", 0),
     "rmsnorm f16": by_rows("rmsnorm_rows", 1),
     "layernorm f16": by_rows("layernorm_rows", 2),
-    "silu mul f16": silu_mul,
+    "plain layernorm f16": by_rows("plain_layernorm_rows", 0),
+    "silu mul f16": by_elements("silu_mul", 3),
+    "gelu f16": by_elements("gelu", 2),
     "transpose f16": transpose,
     "gemv f16": gemv,
     "decode": layer,

@@ -34,13 +34,15 @@ def us(case: Case) -> float:
     """Microseconds of the kernel.
 
     ``depth`` of a block along k, ``down`` and ``across`` blocks of the output a core, ``cycles`` between
-    groups of output tiles, ``protocol_ns`` of a message.
+    groups of output tiles, ``protocol_ns`` of a message. ``cast: unicast`` sends a message to each in place
+    of multicasts, and ``changes`` are more keys of the machine.
     """
     m, k, n, depth, down, across = (int(case[key]) for key in ("m", "k", "n", "depth", "down", "across"))
     changes: dict[str, Any] = {
         **ROOM,
         _PE + "pe_gemm.subblock.cycles": float(case["cycles"]),
         _PE + "pe_ipcq.protocol_ns": float(case["protocol_ns"]),
+        **case.get("changes", {}),
     }
     torch = Context(
         Machine(load_topology(str(case["chip"]), changes), [], check=False), DataPlane(verify=False)
@@ -58,7 +60,8 @@ def us(case: Case) -> float:
         slot = max(dtypes.nbytes(size, dtype) for size in ((height, depth), (depth, width)))
         with torch.install_ipcq(neighbours(rows, columns), slots=1, slot_bytes=slot):
             everywhere = torch.empty((rows * columns, 1), dp=DPPolicy(pe="row_wise"))
-            how = grid, (m, k, n), (near, False), str(case["fidelity"]), True, False, depth, down, across, 1
+            many = case.get("cast") != "unicast"
+            how = grid, (m, k, n), (near, False), str(case["fidelity"]), many, False, depth, down, across, 1
             launch = torch.launch("mm", matmul_2d, a, b, everywhere, *how)
             launch.wait()
     return launch.record.pe_ns / 1000.0

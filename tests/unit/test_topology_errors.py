@@ -243,7 +243,7 @@ def test_missing_file_lists_what_ships() -> None:
     assert str(caught.value) == (
         "defualt: no such topology file, expected a path or one of as-recorded, default, minimal, "
         "six-sip-torus, tray-16, tray-8, a100-4, a100,"
-        " dragonfly-72, fat-tree-64, h100-8-nvswitch, h100, mesh-8x8, n150, p150, six-die-packages,"
+        " dragonfly-72, fat-tree-64, h100-8-nvswitch, h100, mesh-8x8, mi210, n150, p150, six-die-packages,"
         " six-package-torus, torus-8x8, tpu-v4-64, two-kinds, wormhole"
     )
 

@@ -14,7 +14,9 @@ LIKE = {"product": "products", "attention": "attention",
         **dict.fromkeys(("pointwise", "reduction", "persistent_reduction"), "streams")}  # fmt: skip
 """Rows of kernels, by the kind of a launch of a compiled model."""
 ROWS = {"h100": ("products", "streams", "attention"), "a100": ("products",)}
-"""By machine, whose table has its name: rows that a GPU was measured for, of Triton kernels of our own."""
+"""By machine: rows that a GPU was measured for, of Triton kernels of our own."""
+TABLES = {"a100": "llmcompass"}
+"""Of a machine, where it does not have its name."""
 
 
 @cache
@@ -31,6 +33,7 @@ def launches(run: Run) -> str:
     judged, kinds = Counter[str](), Counter[str]()
     for kind in (str(one["model_kind"]) for one in run.launches if one.get("model_kind")):
         (judged if LIKE.get(kind) in rows else kinds)[LIKE.get(kind, kind)] += 1
-    table = f"'kernbench validate {machine}': " + ", ".join(f"{n} as {name}" for name, n in judged.items())
+    table = ", ".join(f"{n} as {name}" for name, n in judged.items())
+    table = f"'kernbench validate {TABLES.get(machine, machine)}': {table}"
     nothing = "nothing: " + ", ".join(f"{n} {name}" for name, n in kinds.items())
     return "; ".join(said for said, there in ((table, judged), (nothing, kinds)) if there)
