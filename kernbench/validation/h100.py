@@ -15,9 +15,8 @@ from typing import Any
 
 from kernbench.analysis.energy.energy_tables import clock_share
 from kernbench.api.running import run
-from kernbench.api.topologies import Topology
 from kernbench.host.launching import LaunchHandle
-from kernbench.support.pgraph import run_times
+from kernbench.support.pgraph import PropertyGraph, run_times
 from kernbench.support.user_modules import load_file
 from kernbench.validation.table_file import Case, folder
 from kernbench.workloads.models.config import Model
@@ -36,7 +35,7 @@ Params = Mapping[str, Any]
 Launch = Callable[[], LaunchHandle]
 
 
-def us(case: Case, machine: Topology = MACHINE) -> float:
+def us(case: Case, machine: str | PropertyGraph = MACHINE) -> float:
     """Microseconds that a case takes on a machine."""
     return _us(str(case["case"]), str(case["params"]), machine)
 
@@ -107,7 +106,7 @@ def _power() -> tuple[float, float]:
 
 
 @cache
-def _us(name: str, params: str, machine: Topology) -> float:
+def _us(name: str, params: str, machine: str | PropertyGraph) -> float:
     p = json.loads(params)
     took: list[float] = []
 
