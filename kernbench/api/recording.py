@@ -19,7 +19,7 @@ from kernbench.api import readings, team
 from kernbench.api.result import Run
 from kernbench.api.stores import Store, folder_of, keeper
 from kernbench.api.topologies import changes_of
-from kernbench.engine.run_options import Progress, Work, WorkProgress, tell
+from kernbench.engine.run_options import Progress, RunOptions, Work, WorkProgress, tell
 from kernbench.errors import UsageError
 from kernbench.support.pgraph import (
     PropertyGraph,
@@ -86,31 +86,23 @@ class Recording:
 
     Args:
         store: Where to keep it: an open store, a URL, or None for the default one.
-        trace: False records and keeps nothing but what the resources counted.
-        detail: How much of it a server is to hold as a graph: ``summary``, ``operations`` or ``full``.
+        options: Those of the run. Without ``trace`` nothing is recorded and kept but what the resources
+            counted; rows of the tables of ``instruments`` are kept with the run.
         run_id: The id to keep it under; empty takes a new one.
-        instruments: A user's; the rows of their tables are kept with the run.
 
     Raises:
         StoreError: Nothing can be kept in ``store``; raised at once, before anything is run.
         UsageError: One of ``instruments`` is none.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        trace: bool,
-        detail: str = "full",
-        run_id: str = "",
-        instruments: Sequence[Instrument | str] = (),
-    ) -> None:
+    def __init__(self, store: Store, options: RunOptions, run_id: str = "") -> None:
         from kernbench.engine.core.trace import TraceRecorder
 
         self._wrong: UsageError | None = None
-        self._users = readings.check_instruments(instruments) if instruments else ()
-        self._store = keeper(store, detail) if trace else None
-        self._detail, self._run_id = detail, run_id
-        self._recorder = TraceRecorder() if trace else None
+        self._users = readings.check_instruments(options.instruments) if options.instruments else ()
+        self._store = keeper(store, options.detail) if options.trace else None
+        self._detail, self._run_id = options.detail, run_id
+        self._recorder = TraceRecorder() if options.trace else None
         self._warned = False
         self._started = datetime.now(UTC)
         self._clock = time.perf_counter()

@@ -204,7 +204,7 @@ def run_program(
 
     tags_text(options.tags)
     choices = Choices(program.settings) if choices is None else choices
-    recording = Recording(store, options.trace, options.detail, run_id, options.instruments)
+    recording = Recording(store, options, run_id)
     with noted() as code, UnderWay(recording.folder, f"run {program.name}") as going:
         outcome = run_bench(
             graph,

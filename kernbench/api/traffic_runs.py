@@ -18,7 +18,7 @@ from kernbench.api.shown import Shows
 from kernbench.api.stores import Store
 from kernbench.api.summary import busiest, busiest_by_class
 from kernbench.api.topologies import Components, Topology, kept_machine
-from kernbench.engine.run_options import Progress
+from kernbench.engine.run_options import Progress, RunOptions
 from kernbench.errors import DeadlockError, InvariantError, UsageError
 from kernbench.support.pgraph import PropertyGraph
 from kernbench.support.user_modules import noted
@@ -157,7 +157,8 @@ def traffic(
     graph, classes = kept_machine(topology, topo, components)
     wanted, settings = _plan(flows, graph, {**(params or {}), **more_params})
     tagged = tags_text(tags)
-    recording = Recording(store, trace, detail, instruments=instruments)
+    options = RunOptions(trace=trace, detail=detail, instruments=instruments)
+    recording = Recording(store, options)
     try:
         with noted() as code:
             outcome = run_traffic(
@@ -166,7 +167,7 @@ def traffic(
                 instruments=recording.instruments,
                 progress=progress,
                 components=classes,
-                traced=trace or bool(instruments),
+                traced=options.recorded,
                 check=check,
             )
     except (DeadlockError, InvariantError) as error:

@@ -58,13 +58,38 @@ queries = click.option(
 )
 """``--queries DIR``, passed as ``queries``: folders with questions of the user's own."""
 
+
+def _known(_ctx: click.Context, _param: click.Parameter, value: Any) -> Any:
+    """Topologies as named; that there is no such one is wrong usage, unlike a mistake inside the file."""
+    from kernbench.errors import ConfigError
+    from kernbench.hardware.topology.loader import find
+
+    for name in value if isinstance(value, tuple) else (value,):
+        try:
+            find(name)
+        except ConfigError as error:
+            raise click.UsageError(str(error)) from None
+    return value
+
+
+_topology: dict[str, Any] = {"shell_complete": completion.topologies, "callback": _known}
 topology = click.option(
-    "--topology",
-    metavar="FILE",
-    shell_complete=completion.topologies,
+    "--topology", metavar="FILE", **_topology,
     help="A topology file, or the name of a shipped one.  [default: default]",
-)
+)  # fmt: skip
 """``--topology FILE``, passed as ``topology``; None stands for the default topology."""
+
+topologies = click.option(
+    "--topology", "topologies", multiple=True, metavar="FILE", **_topology,
+    help="A topology file, or the name of a shipped one; may be repeated.  [default: default]",
+)  # fmt: skip
+"""``--topology FILE`` several times, passed as ``topologies``; none stands for the default one."""
+
+
+def file(name: str = "file", metavar: str | None = None) -> Callable[[Function], Function]:
+    """``FILE``, a topology, passed as ``name``."""
+    return click.argument(name, metavar=metavar, **_topology)
+
 
 device = click.option("--device", metavar="all|sip:N", help="The SIPs to run on.  [default: SIP 0]")
 """``--device``, passed as ``device``: the SIPs that a bench is given."""
@@ -383,18 +408,6 @@ def assignments(option: str, items: Iterable[str], form: str = "name=value") -> 
             raise click.UsageError(f"{option} '{item}': '{name}' is set twice")
         values[name] = value.strip()
     return values
-
-
-def topology_file(name: str | None) -> str | None:
-    """``name`` as it is; that there is no such topology is wrong usage, unlike a mistake inside the file."""
-    from kernbench.errors import ConfigError
-    from kernbench.hardware.topology.loader import find
-
-    try:
-        find(name)
-    except ConfigError as error:
-        raise click.UsageError(str(error)) from None
-    return name
 
 
 def ends_in(suffix: str) -> Callable[[click.Context, click.Parameter, str | None], str | None]:

@@ -58,11 +58,6 @@ def emit(
         print_table(columns, rows)
 
 
-def emit_grid(fmt: str, payload: Any, grid: Grid, heading: Sequence[str] = ()) -> None:
-    """Print a table as it is described: ``payload`` as JSON."""
-    emit(fmt, payload, grid.columns, grid.values(), lambda: heading)
-
-
 def print_content(content: Content, whole: bool = False, beside: Callable[[], None] | None = None) -> None:
     """What a tab shows, for people: its lines, and the first rows of each table that has any, or all."""
     for name, told in content.facts:

@@ -80,6 +80,10 @@ def test_gemm_measured_ideal_files_and_gate(cli: Cli, machine: Path, workdir: Pa
         "milestone-1h-gemm", "o", params={"shapes": "32x128x32"}, topology="m.yaml", fast=True
     )
     assert [p["kept_before"] for p in again.points] == [True] * 3
+    assert again.flat()[0] == list(again.tables["gemm"][0])
+    for shown in (str(again), again._repr_html_()):  # where it is printed, and in a notebook
+        assert "32x128x32" in shown
+        assert "report.html" in shown
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from kernbench.analysis.path.model_time import NONE_OF_MODEL, OF_MODEL
@@ -27,7 +28,9 @@ def of_run(run: Run, _window: ChosenWindow) -> Content:
 
 def of_use(found: Mapping[str, Any]) -> Content:
     """One answer of :func:`kernbench.energy`."""
-    return content([found])
+    shown = content([found])
+    of, *more = shown.said
+    return replace(shown, said=[f"{found['bench']} on {found['topology']}: {of}", *more])
 
 
 def content(levels: Sequence[Mapping[str, Any]]) -> Content:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from kernbench.api.kept_runs import tag as tag_run
 from kernbench.api.open_runs import open_run
 from kernbench.api.open_runs import runs as all_runs
 from kernbench.api.result import Run
+from kernbench.api.shown import Shows, flat_rows
 from kernbench.api.sweeps.sweeping import sweep
 from kernbench.api.topologies import described_machine
 from kernbench.api.traffic_runs import BENCH, traffic, traffic_hash_of
@@ -22,12 +23,14 @@ from kernbench.support.written_files import write_csv
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from kernbench.draw.content import Flat
+
 Row = Mapping[str, Any]
 """A row of a table: values by column, each row with the same columns."""
 
 
 @dataclass(slots=True)
-class Evaluated:
+class Evaluated(Shows):
     """The results of an evaluation.
 
     ``points`` are rows ``bench params topology run_id latency_ns kept_before error``; ``tables`` are rows by
@@ -35,6 +38,7 @@ class Evaluated:
     None where none was asked for.
     """
 
+    shown_by: ClassVar[str] = "evaluation:of_evaluation"
     name: str
     folder: str
     points: list[dict[str, Any]] = field(default_factory=list)
@@ -57,6 +61,10 @@ class Evaluated:
     def as_dict(self) -> dict[str, Any]:
         """All of it, as JSON shows it."""
         return asdict(self)
+
+    def flat(self) -> Flat:
+        """Its first table, for CSV."""
+        return flat_rows(next(iter(self.tables.values()), []))
 
 
 class PointRun(Run):

@@ -42,14 +42,13 @@ def command(
     with options.opened(store) as kept_in, Progress() as progress, progress.during("looking for advice"):
         found = kb.advise(run, kept_in, launch=launch, least=least, queries=queries)
         link_lines(kb.open_run(found["run_id"], kept_in))
-    of = f"{found['bench']} on {found['topology']}, {found['window']}: {number(found['ns'])} ns"
-    if fmt == "table":
-        say(of if found["advice"] else f"{of}; {EMPTY}")
-        if found["uncovered"]:
-            say(found["advice"].said)
-        for one in found["advice"]:
-            say(f"\nsaves about {number(one['saves_ns'])} ns ({share_of(one)})  [{one['rule']}]")
-            say(one["advice"] + (f"\nin the model: {one['model']}" if one["model"] else ""))
-    else:
-        (grid,) = found.content().grids
-        emit(fmt, found, grid.names, grid.values())
+    shown = found.content()
+    if fmt != "table":
+        (grid,) = shown.grids
+        return emit(fmt, found, grid.names, grid.values())
+    of, *more = shown.said
+    say("\n".join([of if found["advice"] else f"{of}; {EMPTY}", *more]))
+    for one in found["advice"]:
+        say(f"\nsaves about {number(one['saves_ns'])} ns ({share_of(one)})  [{one['rule']}]")
+        say(one["advice"] + (f"\nin the model: {one['model']}" if one["model"] else ""))
+    return None

@@ -5,10 +5,10 @@ from __future__ import annotations
 import click
 
 import kernbench as kb
-from kernbench.api.energy_use import ENERGY_BY
+from kernbench.api.energy_use import ENERGY_BY, EnergyUse
 from kernbench.cli import options
 from kernbench.cli.group import Command
-from kernbench.cli.output import emit_grid, format_option, say
+from kernbench.cli.output import emit_result, format_option, say
 
 
 @click.command(
@@ -57,16 +57,14 @@ def command(
     A clock that keeps a power limit is an estimate: what the run would have taken at it, a run with
     pe.clock.loaded_ghz at that share says.
     """
-    from kernbench.api.contents.energy import content
-
     with options.opened(store) as kept_in:
         found = kb.energy(
             run, kept_in, by=by, figures=options.assignments("--set", figures), power_limit_w=power_limit
         )
-    rows = found["rows"][:limit]
-    shown = content([{**found, "rows": rows}])
-    if fmt == "table":
-        say(f"{found['bench']} on {found['topology']}: " + "\n".join(shown.said) + "\n")
-    emit_grid(fmt, {**found, "rows": rows}, shown.grids[0])
-    if fmt == "table" and len(rows) < len(found["rows"]):
-        say(f"and {len(found['rows']) - len(rows)} more, with --limit {len(found['rows'])}")
+    count = len(found["rows"])
+
+    def left() -> None:
+        if limit < count:
+            say(f"and {count - limit} more, with --limit {count}")
+
+    emit_result(fmt, EnergyUse(found, rows=found["rows"][:limit]), left)

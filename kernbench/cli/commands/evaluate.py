@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 import kernbench as kb
 from kernbench.cli import completion, options
 from kernbench.cli.group import Command
-from kernbench.cli.output import emit, format_option, number, print_csv, print_json, print_table, remark, say
+from kernbench.cli.output import emit, emit_result, format_option, number, remark
 from kernbench.cli.progress import running
-from kernbench.draw.content import SHARE, Column
-
-if TYPE_CHECKING:
-    from kernbench.api.sweeps.evaluator import Evaluated
-
-_MOVED = ("moved", "change", "before_ns", "after_ns", "bench", "params", "topology", "before", "after")
-_SHOWN = 30
-"""Rows of a table that are printed; all are in its CSV file."""
 
 
 @click.command(
@@ -78,21 +70,25 @@ def command(
             name,
             out,
             params=settings,
-            topology=options.topology_file(topology),
+            topology=topology,
             store=kept_in,
             against=against,
             threshold=threshold,
             progress=progress.of_pieces,
             **same,
         )
-    _print(fmt, found)
+    emit_result(fmt, found)
+    from kernbench.api.contents.evaluation import params_text
+
     if found.failed:
         first = found.failed[0]
-        shown = " ".join(f"{key}={value}" for key, value in first["params"].items())
+        at = f"{first['bench']} {params_text(first['params'])}"
+        for point in found.failed if fmt == "table" else ():
+            remark(f"{point['bench']} {point['params']}: {point['error']}")
         count = f"{len(found.failed)} of {len(found.points)} points failed"
-        raise click.ClickException(f"{count}; the first, {first['bench']} {shown}: {first['error']}")
+        raise click.ClickException(f"{count}; the first, {at}: {first['error']}")
     if found.regressed:
-        names = "; ".join(_movement(row) for row in found.regressed[:5])
+        names = "; ".join(_movement(row, params_text(row["params"])) for row in found.regressed[:5])
         more = f"; {len(found.regressed) - 5} more" if len(found.regressed) > 5 else ""
         raise click.ClickException(
             f"against '{against}', threshold {number(100 * threshold)}%, {len(found.regressed)} points "
@@ -109,39 +105,8 @@ def _list(fmt: str) -> None:
     emit(fmt, {"evaluations": known}, ("name", "description", "parameters"), rows)
 
 
-def _movement(row: dict[str, Any]) -> str:
-    shown = " ".join(f"{key}={value}" for key, value in row["params"].items())
+def _movement(row: dict[str, Any], shown: str) -> str:
     if row["moved"] == "gone":
         return f"{row['bench']} {shown} is gone"
     times = f"{number(row['before_ns'])} -> {number(row['after_ns'])} ns"
     return f"{row['bench']} {shown} {times} ({row['change']:+.1%})"
-
-
-def _print(fmt: str, found: Evaluated) -> None:
-    if fmt == "json":
-        print_json(found.as_dict())
-    elif fmt == "csv":
-        rows: list[dict[str, Any]] = next(iter(found.tables.values()), [])
-        print_csv(list(rows[0]) if rows else [], [list(row.values()) for row in rows])
-    else:
-        for name, table in found.tables.items():
-            if table:
-                say(name)
-                print_table(list(table[0]), [list(row.values()) for row in table[:_SHOWN]])
-                say(f"{len(table) - _SHOWN} more rows in {name}.csv\n" if len(table) > _SHOWN else "")
-        if found.moved is not None:
-            moved = [row for row in found.moved if row["moved"]]
-            if moved:
-                columns = [Column(name, SHARE, signed=True) if name == "change" else name for name in _MOVED]
-                print_table(columns, [[_cell(row[name]) for name in _MOVED] for row in moved[:_SHOWN]])
-            say(f"{len(moved)} of {len(found.moved)} points moved\n")
-        for note in found.notes:
-            say(f"note: {note}")
-        for file in found.files:
-            say(file)
-        for point in found.failed:
-            remark(f"{point['bench']} {point['params']}: {point['error']}")
-
-
-def _cell(value: Any) -> Any:
-    return " ".join(f"{key}={item}" for key, item in value.items()) if isinstance(value, dict) else value

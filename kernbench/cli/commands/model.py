@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 import kernbench as kb
-from kernbench.cli import completion, options
+from kernbench.cli import options
 from kernbench.cli.group import Command
 from kernbench.cli.output import emit_result, format_option, say
 from kernbench.cli.progress import running
@@ -35,11 +35,7 @@ def _numbers(_ctx: click.Context, param: click.Parameter, text: str) -> tuple[in
     ],
 )
 @click.argument("name", metavar="MODEL|config.json|DIR")
-@click.option(
-    "--topology", "topologies", multiple=True, metavar="FILE", shell_complete=completion.topologies,
-    help="A topology file, or the name of a shipped one; a second one is compared with the first.  "
-    "[default: default]",
-)  # fmt: skip
+@options.topologies
 @click.option(
     "--batch", default="1,16,64,256", show_default=True, callback=_numbers, metavar="LIST",
     help="Sequences in decode.",
@@ -86,12 +82,10 @@ def command(
     MODEL is a name that 'kernbench list llama-decoder' shows, or a config.json as Hugging Face has them.
     Each row is simulated: three layers, and the others like them. Steps are saved in the store's folder by
     the content of model and machine, so the same question is answered at once. What does not fit the memory
-    is said, with what would. CSV has the steps.
+    is said, with what would. A second --topology is compared with the first. CSV has the steps.
     """
     from kernbench.api.models.page import write_page
 
-    for topology in topologies:
-        options.topology_file(topology)
     with running() as progress, options.opened(store) as kept_in:
         found = kb.model(
             name,

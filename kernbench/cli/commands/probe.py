@@ -67,10 +67,9 @@ def command(
     its own memory and to the nearest and farthest memory in its cube, its SIP and another SIP. Each invariant
     that is checked prints a line that begins with [v] (holds), [x] (violated) or [-] (nothing to compare).
     """
-    file = options.topology_file(topology)
     with running() as progress:
         report = kb.probe(
-            file,
+            topology,
             case=case,
             sizes=sizes,
             nbytes=nbytes,

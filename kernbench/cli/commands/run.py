@@ -78,7 +78,7 @@ def command(
         with running() as progress:
             run = kb.run(
                 bench,
-                options.topology_file(topology),
+                topology,
                 "ops" if verify_ops else verify_data,
                 params=settings,
                 trace=not no_trace,

@@ -100,7 +100,7 @@ def command(
     99 % of the requests keep them. CSV is the curve.
     """
     with running() as progress:
-        found = kb.serve_sim(model, options.topology_file(topology), progress=progress.of_pieces, **same)
+        found = kb.serve_sim(model, topology, progress=progress.of_pieces, **same)
     if out is not None:
         found.write_requests(out)
     shown = found.content()

@@ -30,10 +30,7 @@ if TYPE_CHECKING:
 )
 @options.settings("BENCH|FILE.yaml [NAME=VALUES]...", completion.bench_words)
 @click.option("--bench", hidden=True, shell_complete=completion.benches)
-@click.option(
-    "--topology", "topologies", multiple=True, metavar="FILE", shell_complete=completion.topologies,
-    help="A topology file, or the name of a shipped one; may be repeated.  [default: default]",
-)  # fmt: skip
+@options.topologies
 @options.changes
 @options.device
 @click.option("--verify-data", is_flag=True, help="Check the values that each point computes.")
@@ -102,8 +99,6 @@ def command(
         file, bench = None, file
     if file is None and bench is None:
         raise click.UsageError("name a bench, or a .yaml file that describes the sweep")
-    for topology in topologies:
-        options.topology_file(topology)
     if "faults" in same["topo"]:
         same["topo"]["faults"] = [same["topo"]["faults"]]  # the one value of that key
     if pareto is not None and against == "energy" and not energy:

@@ -45,7 +45,7 @@ command = LazyGroup(
 
 
 @click.command("check", cls=Command, examples=["kernbench topology check default"])
-@click.argument("file", shell_complete=completion.topologies)
+@options.file()
 @options.changes
 @options.timeout
 @format_option
@@ -56,7 +56,7 @@ def check(file: str, topo: dict[str, str], components: str | None, fmt: str) -> 
     with finite link buffers are errors too. Parts that no message can reach, and PEs on which no kernel can
     run, are warnings.
     """
-    graph = kb.load_topology(options.topology_file(file), topo, components)
+    graph = kb.load_topology(file, topo, components)
     check_routes(graph)
     facts: dict[str, Any] = {
         "topology": graph.properties["name"],
@@ -89,13 +89,13 @@ def _lost(what: str, one: Mapping[str, int]) -> str:
 
 
 @click.command("diff", cls=Command, examples=["kernbench topology diff default six-sip-torus"])
-@click.argument("old", metavar="A", shell_complete=completion.topologies)
-@click.argument("new", metavar="B", shell_complete=completion.topologies)
+@options.file("old", "A")
+@options.file("new", "B")
 @options.timeout
 @format_option
 def diff(old: str, new: str, fmt: str) -> None:
     """Show how the topologies A and B differ: keys, defaults included, and numbers of parts by kind."""
-    rows = topology_differences(*(kb.load_topology(options.topology_file(file)) for file in (old, new)))
+    rows = topology_differences(kb.load_topology(old), kb.load_topology(new))
     columns = ("what", "key", "before", "after")
     emit(fmt, rows, columns, [[row[column] for column in columns] for row in rows])
 
@@ -129,7 +129,7 @@ def schema() -> None:
         "kernbench topology show default --from sip0.cube0.pe0 --to sip0.cube5.hbm_ctrl.pe0",
     ],
 )
-@click.argument("file", shell_complete=completion.topologies)
+@options.file()
 @click.option(
     "--from",
     "src",
@@ -158,7 +158,7 @@ def show(
     """Count the parts of the topology FILE, or show the route that traffic takes from A to B."""
     if (src is None) != (dst is None):
         raise click.UsageError("--from and --to go together; give both or neither")
-    graph = kb.load_topology(options.topology_file(file), topo, components)
+    graph = kb.load_topology(file, topo, components)
     if src is None or dst is None:
         if traffic is not None:
             raise click.UsageError("--traffic needs --from and --to")

@@ -9,7 +9,7 @@ import click
 import kernbench as kb
 from kernbench.analysis.windows.chosen_window import ChosenWindow
 from kernbench.api.pictures import DIAGRAM_VIEWS, diagram_frames, diagram_views
-from kernbench.cli import completion, options
+from kernbench.cli import options
 from kernbench.cli.group import Command
 from kernbench.cli.output import draw, emit, format_option
 from kernbench.support.written_files import writing
@@ -23,7 +23,7 @@ from kernbench.support.written_files import writing
         "kernbench topology diagram minimal --view cube --run last --frames 4 --out frames",
     ],
 )
-@click.argument("file", shell_complete=completion.topologies)
+@options.file()
 @click.option(
     "--view",
     type=click.Choice([*DIAGRAM_VIEWS, "all"]),
@@ -81,7 +81,7 @@ def command(
         raise click.UsageError(f"--out {out} is a file; name a folder, or a file that ends in .svg")
     if is_file and out != "-" and path.suffix.lower() != ".svg":
         raise click.UsageError(f"--out {path}: unsupported file type; use .svg")
-    graph = kb.load_topology(options.topology_file(file), topo, components)
+    graph = kb.load_topology(file, topo, components)
     views = diagram_views(graph) if view == "all" else (view,)
     if frames is not None and (run is None or out == "-"):
         why = "needs --run, whose time it divides" if run is None else "needs a folder or a file as --out"

@@ -61,11 +61,10 @@ def command(
     if file is None:
         _list(fmt)
         return
-    where = options.topology_file(topology)
     with running() as progress:
         run = kb.traffic(
             file,
-            where,
+            topology,
             params=settings,
             store=store,
             trace=not no_trace,

@@ -55,13 +55,12 @@ def command(
     configuration that fails is a row with its error; exits 1 when all configurations of a kernel fail. When
     interrupted, it prints what was measured so far.
     """
-    file = options.topology_file(topology)
     measured: list[Point] = []
     try:
         with running() as progress:
             found = kb.tune(
                 bench,
-                file,
+                topology,
                 verify_data,
                 params=settings,
                 store=store,

@@ -9,7 +9,7 @@ from kernbench.analysis.path.model_time import NONE_OF_MODEL
 from kernbench.analysis.windows.chosen_window import ChosenWindow
 from kernbench.cli import options
 from kernbench.cli.group import Command
-from kernbench.cli.output import emit_grid, format_option, number
+from kernbench.cli.output import emit, format_option, number
 from kernbench.cli.progress import Progress
 from kernbench.cli.source_links import link_lines
 
@@ -60,4 +60,4 @@ def command(run: str, window: ChosenWindow, by: str, store: str | None, fmt: str
     said = [f"{of}: {number(path.ns)} ns in {count}"]
     if by == "model" and not kept.of_model:
         said.append(NONE_OF_MODEL)
-    emit_grid(fmt, payload, grid, said)
+    emit(fmt, payload, grid.columns, grid.values(), lambda: said)
