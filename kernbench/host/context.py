@@ -16,13 +16,13 @@ from kernbench.engine.machine.machine import Machine
 from kernbench.errors import UsageError
 from kernbench.hardware.topology.described import content_of
 from kernbench.hardware.topology.neighbours import MachineShape, Neighbours
-from kernbench.host import expectations, launching
+from kernbench.host import expectations
 from kernbench.host.devices import Accelerator, Ahbm, parse_device
 from kernbench.host.driver import Driver
 from kernbench.host.estimates import Estimate
 from kernbench.host.expectations import Check, Expected
 from kernbench.host.factory import TensorFactory
-from kernbench.host.launching import LaunchHandle
+from kernbench.host.launching import AskedLaunch, LaunchHandle, submit
 from kernbench.host.queue_sets import Queues, QueueSet
 from kernbench.host.repeats import periods
 from kernbench.host.scheduler import Scheduler
@@ -169,26 +169,20 @@ class Context(TensorFactory):
         self._before_making()
         choose = partial(self._choose, len(self.launches))
         kernel, constexpr = chosen(kernel, args, constexpr, choose)
-        deploy = partial(self.storage.deploy, name, kernel, nbytes_code)
-        handle = launching.submit(
-            self._driver, self._data, name, kernel, args, constexpr, failure_policy, deploy, for_pes
-        )
+        asked = AskedLaunch(name, kernel, args, constexpr, failure_policy, nbytes_code, for_pes)
+        handle = self._submit(asked)
         made = self.choices.made[-1:]
-        if made and made[0].launch == len(self.launches):
+        if made and made[0].launch == len(self.launches) - 1:
             handle.first_of = made[0].first_of
-        return self._launched(handle)
+        return handle
 
     def launch_part(self, name: str, kernel: Callable[..., Any], *args: object) -> LaunchHandle:
         """Start the current rank's part of a collective, as :meth:`launch` does; no rank leaves it out."""
         self._before_making()
-        nowhere = partial(self.storage.deploy, name, kernel, 0)
-        return self._launched(
-            launching.submit(
-                self._driver, self._data, name, kernel, args, {}, "fail_fast", nowhere, 0, collective=True
-            )
-        )
+        return self._submit(AskedLaunch(name, kernel, args, {}, collective=True))
 
-    def _launched(self, handle: LaunchHandle) -> LaunchHandle:
+    def _submit(self, asked: AskedLaunch) -> LaunchHandle:
+        handle = submit(self._driver, self._data, self.storage, asked)
         self.launches.append(handle)
         self.scheduler.current.launches.append(handle)
         return handle

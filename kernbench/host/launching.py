@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from kernbench.errors import UsageError
 from kernbench.host import same_launch
-from kernbench.host.messages import ShardRef
 from kernbench.host.tensors import Tensor
 from kernbench.language import KernelCall
 from kernbench.language.binding import argument_names
@@ -19,6 +18,7 @@ from kernbench.support.user_code import defined_in, line_of
 if TYPE_CHECKING:
     from kernbench.engine.program.launches import PeTimes, Request
     from kernbench.host.driver import Driver
+    from kernbench.host.storage import Storage
     from kernbench.values import DataPlane
 
 Place = tuple[int, int, int]
@@ -87,32 +87,50 @@ class Grid(Protocol):
         """What is said of its launch beside the number of blocks."""
 
 
+@dataclass(frozen=True, slots=True)
+class AskedLaunch:
+    """A launch as the program asks for it: see :meth:`kernbench.host.Context.launch`."""
+
+    name: str
+    kernel: Callable[..., Any]
+    args: Sequence[object]
+    constexpr: Mapping[str, object]
+    failure_policy: str = "fail_fast"
+    nbytes_code: int = 0
+    for_pes: int = 0
+    collective: bool = False
+    """Whether it is a rank's part of a collective, which no rank leaves out."""
+
+    @property
+    def grid(self) -> Grid | None:
+        """The kernel, where it runs block after block."""
+        return self.kernel if isinstance(self.kernel, Grid) else None
+
+
 class LaunchHandle:
     """A launch that was submitted. It holds its tensors until it is done."""
 
     def __init__(
         self,
-        name: str,
+        asked: AskedLaunch,
         targets: Sequence[Place],
         request: Request,
         tensors: Sequence[Tensor],
         driver: Driver,
-        kernel: Callable[..., Any],
         call: str,
-        for_pes: int,
         follows: int = -1,
     ) -> None:
-        self.name = name
+        self.name = asked.name
         self.call = call
-        self.for_pes = for_pes
-        self.grid: Grid | None = kernel if isinstance(kernel, Grid) else None
+        self.for_pes = asked.for_pes
+        self.grid = asked.grid
         """Its blocks, until it is done."""
         self.blocks = self.grid.blocks if self.grid is not None else 0
         self._settings: Callable[[], Mapping[str, Any]] = (
             self.grid.settings if self.grid is not None else dict
         )
-        self.source = defined_in(kernel)
-        self.language = str(getattr(kernel, "written_in", "tl"))
+        self.source = defined_in(asked.kernel)
+        self.language = str(getattr(asked.kernel, "written_in", "tl"))
         self.first_of = 0
         self.model_nodes = self.model_line = self.model_kind = ""
         """What the launch carries out of a compiled model, where that is, and its sort of kernel."""
@@ -171,95 +189,44 @@ class LaunchHandle:
         return f"<launch '{self.name}' on {len(self.targets)} PEs, {'done' if self.done else 'running'}>"
 
 
-def submit(
-    driver: Driver,
-    data: DataPlane,
-    name: str,
-    kernel: Callable[..., Any],
-    args: Sequence[object],
-    constexpr: Mapping[str, object],
-    failure_policy: str,
-    deploy: Callable[[Sequence[Place]], Sequence[ShardRef]],
-    for_pes: int,
-    collective: bool = False,
-) -> LaunchHandle:
+def submit(driver: Driver, data: DataPlane, storage: Storage, asked: AskedLaunch) -> LaunchHandle:
     """Check a launch, wait until its tensors are mapped and written, and send it.
 
     It runs on every PE that holds a shard of one of its tensors, but not where its part of one is empty; a
     grid does there too, on cubes that have a part. A grid whose tensors lie on one PE of interleaved memory
     runs on all PEs there, one for each block at most. A mistake is a :class:`UsageError` (or
     :class:`KernelError` where arguments do not fit the kernel) before anything is sent. Of ranks that are
-    alike only the leader's are sent, and those of a ``collective``.
+    alike only the leader's are sent, and those of a collective.
     """
-    if not isinstance(name, str) or not name:
-        raise UsageError(
-            f"launch({shown(name)}, ...): the first argument is the launch's name, then the kernel"
-        )
-    if not callable(kernel):
-        raise UsageError(f"launch '{name}': {shown(kernel)} is not a kernel function")
-    labelled = {**{f"argument {i}": a for i, a in enumerate(args)}, **constexpr}
-    for label, value in labelled.items():
-        inside = value.values() if isinstance(value, Mapping) else value
-        if isinstance(inside, Collection) and any(isinstance(v, Tensor) for v in inside):
-            raise UsageError(
-                f"launch '{name}': {label} holds a tensor inside a {type(value).__name__}; "
-                "pass every tensor as an argument of its own"
-            )
-    tensors = list({id(v): v for v in labelled.values() if isinstance(v, Tensor)}.values())
-    blocks = kernel.blocks if isinstance(kernel, Grid) else 0
-    without = {
-        place
-        for tensor in tensors
-        for place in tensor.idle
-        if not blocks or place not in tensor.kernel_arg.placements
-    }
-    targets = sorted(
-        {shard.place for tensor in tensors for shard in tensor.allocation.shards}.difference(without)
-    )
-    if blocks and len(targets) == 1 and all(tensor.is_interleaved for tensor in tensors):
-        reaching = (set(tensor.kernel_arg.placements) for tensor in tensors)
-        targets = sorted(set.intersection(*reaching))[:blocks]
-    if not targets:
-        raise UsageError(f"launch '{name}': no tensor argument, so no PE to run on; pass at least one tensor")
-    if failure_policy not in FAILURE_POLICIES:
-        raise UsageError(
-            f"launch '{name}': failure_policy is {failure_policy!r}; it must be one of "
-            f"{', '.join(map(repr, FAILURE_POLICIES))}"
-        )
-    if isinstance(for_pes, bool) or not isinstance(for_pes, int) or for_pes < 0:
-        raise UsageError(f"launch '{name}': for_pes is {shown(for_pes)}; give how many PEs the job is for")
-    if any(tensor.takes_name for tensor in tensors):
-        for argument, value in [
-            *zip(argument_names(kernel, len(args)), args, strict=True),
-            *constexpr.items(),
-        ]:
-            if isinstance(value, Tensor):
-                value.take_name(argument)
+    tensors = _tensors(asked)
+    targets = _targets(asked, tensors)
+    _check_settings(asked)
+    _name_tensors(asked, tensors)
     for tensor in tensors:
-        _check_reach(name, tensor, targets, driver.machine.addresses.pe_name)
+        _check_reach(asked.name, tensor, targets, driver.machine.addresses.pe_name)
     call = KernelCall(
-        kernel,
-        [_bound(a) for a in args],
-        {k: _bound(v) for k, v in constexpr.items()},
-        name=name,
+        asked.kernel,
+        [_bound(a) for a in asked.args],
+        {k: _bound(v) for k, v in asked.constexpr.items()},
+        name=asked.name,
         data=data,
         called_at=line_of(sys._getframe()),
     )
     for tensor in tensors:
         tensor.settle_writes()
-    if blocks:
-        _follow(driver.scheduler.current.launches, tensors, targets)
-    code = deploy(targets)
+    program = driver.scheduler.current
+    if asked.grid is not None:
+        _follow(program.launches, tensors, targets)
+    code = storage.deploy(asked.name, asked.kernel, asked.nbytes_code, targets)
 
     def send() -> Request:
         data.races.launch_submitted(targets)
-        return driver.launch(call, targets, code, fail_fast=failure_policy == "fail_fast")
+        return driver.launch(call, targets, code, fail_fast=asked.failure_policy == "fail_fast")
 
-    program, follows = driver.scheduler.current, -1
-    made = None
+    made, follows = None, -1
     if program.alike is not None or program.sent is not None:
-        made = same_launch.sent(name, kernel, args, constexpr, line_of(sys._getframe()), collective)
-    if program.alike is None or made is None or collective:
+        made = same_launch.sent(asked, line_of(sys._getframe()))
+    if program.alike is None or made is None or asked.collective:
         request = send()
     else:
         sips = sorted({sip for tensor in tensors for sip in tensor.sips})
@@ -270,10 +237,72 @@ def submit(
             request = driver.follow(request, targets[0][0])
             for tensor in tensors:
                 tensor.root.not_written_by = made.said
-    handle = LaunchHandle(name, targets, request, tensors, driver, kernel, call.line, for_pes, follows)
+    handle = LaunchHandle(asked, targets, request, tensors, driver, call.line, follows)
     if program.sent is not None and made is not None:
         program.sent.append((made, handle))
     return handle
+
+
+def _tensors(asked: AskedLaunch) -> list[Tensor]:
+    """The tensors among the arguments, each once."""
+    name = asked.name
+    if not isinstance(name, str) or not name:
+        raise UsageError(
+            f"launch({shown(name)}, ...): the first argument is the launch's name, then the kernel"
+        )
+    if not callable(asked.kernel):
+        raise UsageError(f"launch '{name}': {shown(asked.kernel)} is not a kernel function")
+    labelled = {**{f"argument {i}": a for i, a in enumerate(asked.args)}, **asked.constexpr}
+    for label, value in labelled.items():
+        inside = value.values() if isinstance(value, Mapping) else value
+        if isinstance(inside, Collection) and any(isinstance(v, Tensor) for v in inside):
+            raise UsageError(
+                f"launch '{name}': {label} holds a tensor inside a {type(value).__name__}; "
+                "pass every tensor as an argument of its own"
+            )
+    return list({id(v): v for v in labelled.values() if isinstance(v, Tensor)}.values())
+
+
+def _targets(asked: AskedLaunch, tensors: Sequence[Tensor]) -> list[Place]:
+    """The PEs that the launch runs on."""
+    blocks = asked.grid.blocks if asked.grid is not None else 0
+    without = {
+        place
+        for tensor in tensors
+        for place in tensor.idle
+        if not blocks or place not in tensor.kernel_arg.placements
+    }
+    holding = {shard.place for tensor in tensors for shard in tensor.allocation.shards}
+    targets = sorted(holding.difference(without))
+    if blocks and len(targets) == 1 and all(tensor.is_interleaved for tensor in tensors):
+        reaching = (set(tensor.kernel_arg.placements) for tensor in tensors)
+        targets = sorted(set.intersection(*reaching))[:blocks]
+    if not targets:
+        raise UsageError(
+            f"launch '{asked.name}': no tensor argument, so no PE to run on; pass at least one tensor"
+        )
+    return targets
+
+
+def _check_settings(asked: AskedLaunch) -> None:
+    if asked.failure_policy not in FAILURE_POLICIES:
+        raise UsageError(
+            f"launch '{asked.name}': failure_policy is {asked.failure_policy!r}; it must be one of "
+            f"{', '.join(map(repr, FAILURE_POLICIES))}"
+        )
+    if isinstance(asked.for_pes, bool) or not isinstance(asked.for_pes, int) or asked.for_pes < 0:
+        raise UsageError(
+            f"launch '{asked.name}': for_pes is {shown(asked.for_pes)}; give how many PEs the job is for"
+        )
+
+
+def _name_tensors(asked: AskedLaunch, tensors: Sequence[Tensor]) -> None:
+    """Tensors without a name take that of the kernel's parameter."""
+    if any(tensor.takes_name for tensor in tensors):
+        names = argument_names(asked.kernel, len(asked.args))
+        for argument, value in [*zip(names, asked.args, strict=True), *asked.constexpr.items()]:
+            if isinstance(value, Tensor):
+                value.take_name(argument)
 
 
 def _follow(running: Sequence[LaunchHandle], tensors: Sequence[Tensor], targets: Collection[Place]) -> None:

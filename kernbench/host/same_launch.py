@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kernbench.host.tensors import Tensor
 from kernbench.language.binding import argument_names, name_of
+
+if TYPE_CHECKING:
+    from kernbench.host.launching import AskedLaunch
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,22 +33,16 @@ class Sent:
         return f"launch '{self.name}'" + (f" at {self.line}" if self.line else "")
 
 
-def sent(
-    name: str,
-    kernel: Callable[..., Any],
-    args: Sequence[object],
-    constexpr: Mapping[str, object],
-    line: str,
-    collective: bool = False,
-) -> Sent:
+def sent(asked: AskedLaunch, line: str) -> Sent:
     """A launch as it is compared; of one of a collective only the tensors are, as its ranks are not alike."""
-    named = {**dict(zip(argument_names(kernel, len(args)), args, strict=True)), **constexpr}
+    names = argument_names(asked.kernel, len(asked.args))
+    named = {**dict(zip(names, asked.args, strict=True)), **asked.constexpr}
     taken = {
         key: _seen(value) if isinstance(value, Tensor) else value
         for key, value in named.items()
-        if isinstance(value, Tensor) or not collective
+        if isinstance(value, Tensor) or not asked.collective
     }
-    return Sent(name, kernel, taken, line, collective)
+    return Sent(asked.name, asked.kernel, taken, line, asked.collective)
 
 
 def difference(one: Sent, other: Sent) -> str:

@@ -66,6 +66,9 @@ _CODES: tuple[tuple[type[BaseException], str], ...] = (
 )
 
 
+Verdict = Literal["yes", "no", "race", "nothing checked", "not asked"]
+
+
 class NoRequestsError(BenchError):
     """A bench submitted nothing: no tensor, no launch."""
 
@@ -100,7 +103,7 @@ class BenchOutcome:
     completion: Completion
     sim_ns: float
     launches: tuple[LaunchRecord, ...]
-    verified: Literal["yes", "no", "race", "nothing checked", "not asked"]
+    verified: Verdict
     checks: tuple[CheckResult, ...]
     races: tuple[Race, ...] = ()
     error: KernBenchError | None = None
@@ -163,17 +166,81 @@ def run_bench(
             "--topology, or run traffic on it: kernbench traffic"
         )
     options = RunOptions() if options is None else options
-    verify, check, progress = options.verify, options.check, options.progress
-    bits = address_bits(int(graph.properties["sips"]))
-    recorded, check_ops = options.recorded or bool(check), verify == "ops"
-    data = DataPlane(verify=bool(verify), recorded=recorded, address_bits=bits, check_ops=check_ops)
     began = time.monotonic()
+    machine, data = _wired(graph, options, instruments, components)
+    context = _context(bench, params or {}, options, machine, data, choices)
+    observed = options.verify or options.check or options.recorded or instruments or machine.checker
+    if machine.keepable and not (observed or options.exact):
+        machine.alike = AlikePes(machine, context.scheduler.may_go_on)
+    spent_s = options.spent_s + time.monotonic() - began
+    end = _carry_out(bench, options, context, machine, data, spent_s)
+    if end.error is None and end.interrupt is None:
+        try:
+            machine.settle()
+        except KeyboardInterrupt:
+            raise
+        except BaseException as failure:
+            end.error = _error_of(bench.name, failure, machine)
+    verdict = _judge(end, options, data)
+    return BenchOutcome(
+        bench=bench.name,
+        completion=_completion(end.error, end.interrupt),
+        sim_ns=end.sim_ns,
+        launches=tuple(handle.record for handle in context.launches),
+        verified=verdict,
+        interrupt=end.interrupt,
+        checks=tuple(end.checks),
+        races=tuple(data.races.races),
+        error=end.error,
+        estimates=tuple(context.estimates),
+        on_host=context.on_host,
+        made_exact=context.made_exact,
+        pes=machine.alike.counts if machine.alike is not None else {},
+        machine=machine,
+        data=data,
+    )
+
+
+@dataclass(slots=True)
+class _End:
+    """How a program ended: what was checked, and what stopped it."""
+
+    checks: list[CheckResult] = field(default_factory=list)
+    error: KernBenchError | None = None
+    interrupt: KeyboardInterrupt | None = None
+    sim_ns: float = 0.0
+
+
+def _wired(
+    graph: PropertyGraph,
+    options: RunOptions,
+    instruments: Sequence[Instrument],
+    components: Mapping[str, str] | None,
+) -> tuple[Machine, DataPlane]:
+    """The machine, with its limits, and the values beside it."""
+    check = options.check
+    recorded, check_ops = options.recorded or bool(check), options.verify == "ops"
+    bits = address_bits(int(graph.properties["sips"]))
+    data = DataPlane(verify=bool(options.verify), recorded=recorded, address_bits=bits, check_ops=check_ops)
     with limited(options.timeout, options.spent_s):  # it imports the classes of components
         machine = machine_for(graph, [data, *instruments], components, traced=options.recorded, check=check)
     if options.max_ns is not None:
         machine.clock.max_ns = options.max_ns
     if options.max_events is not None:
         machine.clock.max_events = options.max_events
+    return machine, data
+
+
+def _context(
+    bench: Bench,
+    params: Mapping[str, object],
+    options: RunOptions,
+    machine: Machine,
+    data: DataPlane,
+    choices: Choices | None,
+) -> Context:
+    """The program's context, which says how far the program is."""
+    progress = options.progress
 
     def report(now: float, events: int) -> None:
         if progress is not None:
@@ -190,15 +257,16 @@ def run_bench(
         exact=options.exact,
         strict_device=options.strict_device,
     )
-    plain = not (verify or check or recorded or instruments or options.exact or machine.checker)
-    if plain and machine.keepable:
-        machine.alike = AlikePes(machine, context.scheduler.may_go_on)
     if progress is not None:
         machine.clock.on_progress = report
-    error: KernBenchError | None = None
-    interrupt: KeyboardInterrupt | None = None
-    results: list[CheckResult] = []
-    sim_ns = 0.0
+    return context
+
+
+def _carry_out(
+    bench: Bench, options: RunOptions, context: Context, machine: Machine, data: DataPlane, spent_s: float
+) -> _End:
+    """Run the program to its end, or until it fails or is stopped; ``spent_s`` of its time is spent."""
+    end = _End()
 
     def program() -> None:
         enter(context)
@@ -206,74 +274,58 @@ def run_bench(
             _run(bench, context)
             machine.drain()
             context.choices.check_used()
-        if verify == "ops":
+        if options.verify == "ops":
             data.sync()
-        if verify:
+        if options.verify:
             for wanted in context.checks:
-                results.extend(expectations.verify(wanted, context.storage, data))
+                end.checks.extend(expectations.verify(wanted, context.storage, data))
 
-    spent_s = options.spent_s + time.monotonic() - began
     limit = TimeLimit(machine.clock.interrupt, options.timeout, spent_s)
     with interruptible(limit.interrupt), limit.watched():
         try:
             with users_code():  # not within the program, which may be left where it stands
                 run_user(program)
         except KeyboardInterrupt as stop:
-            line = limit.left_at or raised_at(stop)
-            at = [f"at {machine.clock.now:.3f} ns", *([f"in {line}"] if line else [])]
-            stood = "; ".join([*at, *machine.unanswered()])
+            stood = _stood(machine, limit.left_at or raised_at(stop))
             machine.wired_from = None  # programs that are left where they stand still have it
             if limit.passed:
                 before = "" if machine.failure is None else f", since {machine.failure}"
-                error = LimitError(f"{limit.over}{before}; {stood}")
+                end.error = LimitError(f"{limit.over}{before}; {stood}")
             else:
-                interrupt = KeyboardInterrupt(stood)
+                end.interrupt = KeyboardInterrupt(stood)
                 if not options.keep_partial:
-                    raise interrupt from None
+                    raise end.interrupt from None
         except BaseException as failure:
-            error = _error_of(bench.name, failure, machine)
-            if isinstance(error, VerificationError) and isinstance(machine.failure, KernBenchError):
-                error = machine.failure  # what is not there was not written because a kernel had failed
+            end.error = _error_of(bench.name, failure, machine)
+            if isinstance(end.error, VerificationError) and isinstance(machine.failure, KernBenchError):
+                end.error = machine.failure  # what is not there was not written because a kernel had failed
         finally:
-            sim_ns = float(machine.clock.now)
+            end.sim_ns = float(machine.clock.now)
             context.abandon()
             machine.close()
-    if error is None and interrupt is None:
-        try:
-            machine.settle()
-        except KeyboardInterrupt:
-            raise
-        except BaseException as failure:
-            error = _error_of(bench.name, failure, machine)
+    return end
+
+
+def _stood(machine: Machine, line: str) -> str:
+    """Where a program stood that was stopped."""
+    at = [f"at {machine.clock.now:.3f} ns", *([f"in {line}"] if line else [])]
+    return "; ".join([*at, *machine.unanswered()])
+
+
+def _judge(end: _End, options: RunOptions, data: DataPlane) -> Verdict:
+    """What verification says of a program; values that are wrong and races become its error."""
     races = tuple(data.races.races)
-    wrong = next((r.error for r in results if r.error is not None), None)
-    error = error or wrong
-    verdict: Literal["yes", "no", "race", "nothing checked", "not asked"] = "not asked"
-    if wrong is not None or isinstance(error, VerificationError):
-        verdict = "no"
-    elif races and (verify or check):
-        verdict = "race"
-        if error is None and interrupt is None:
-            error = race_error(races)
-    elif verify and error is None and interrupt is None:
-        verdict = "yes" if results or data.ops_checked > 0 else "nothing checked"
-    return BenchOutcome(
-        bench=bench.name,
-        completion=_completion(error, interrupt),
-        sim_ns=sim_ns,
-        launches=tuple(handle.record for handle in context.launches),
-        verified=verdict,
-        interrupt=interrupt,
-        checks=tuple(results),
-        races=races,
-        error=error,
-        estimates=tuple(context.estimates),
-        on_host=context.on_host,
-        made_exact=context.made_exact,
-        pes=machine.alike.counts if machine.alike is not None else {},
-        machine=machine,
-        data=data,
-    )
+    wrong = next((r.error for r in end.checks if r.error is not None), None)
+    end.error = end.error or wrong
+    if wrong is not None or isinstance(end.error, VerificationError):
+        return "no"
+    if races and (options.verify or options.check):
+        if end.error is None and end.interrupt is None:
+            end.error = race_error(races)
+        return "race"
+    if options.verify and end.error is None and end.interrupt is None:
+        return "yes" if end.checks or data.ops_checked > 0 else "nothing checked"
+    return "not asked"
 
 
 def _completion(error: KernBenchError | None, interrupt: KeyboardInterrupt | None) -> Completion:
