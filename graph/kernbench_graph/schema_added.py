@@ -13,6 +13,12 @@ _P = Property
 _SRC = _P("src", "string", "Start, by the name in the question.")
 _DST = _P("dst", "string", "End, by the name in the question.")
 _TRAFFIC = _P("traffic", "string", "Kind of traffic, such as `PE_DMA`.")
+_LOST = _P(
+    "lost", "string", "The link, component or group without which it was asked; empty for the whole machine."
+)
+_VIA = _P(
+    "via", "string", "Channel router by which the HBM slice is entered, if it has any; empty for the first."
+)
 _WEIGHT = _P("weight", "double", "Routing weight of the route.")
 _HOPS = _P("hops", "int64", "Links on the route.")
 _NS = _P("ns", "double", "Time of a message without payload, on an idle machine.", "ns")
@@ -29,13 +35,27 @@ def _seq(doc: str) -> Property:
 
 WAY = Table("Way", "run", "Routes that questions asked for.", (
     _key("Both ends and the traffic, in words."),
-    _SRC, _DST, _TRAFFIC,
-    _P("via", "string", "Channel router by which the HBM slice is entered, if it has any; empty for the "
-       "first."),
-    _WEIGHT, _HOPS, _NS,
+    _SRC, _DST, _TRAFFIC, _VIA, _WEIGHT, _HOPS, _NS,
 ), key="name", added=True)  # fmt: skip
 PASSED = Table("Passed", "run", "Links of ways, in order.", (
     _P("way", "string", "The way.", to="Way"),
+    _seq("Position on it, from 1."),
+    _P("link", "string", "The link.", to="Link"),
+), added=True)  # fmt: skip
+ROUTES = Table("Routes", "run", "Ends whose shortest routes questions asked for.", (
+    _key("Both ends, the traffic and the rest of what was asked, in words."),
+    _SRC, _DST, _TRAFFIC, _VIA, _LOST,
+    _P("most", "int64", "How many routes were asked for."),
+), key="name", added=True)  # fmt: skip
+ALTERNATIVE = Table("Alternative", "run", "Shortest routes between two ends.", (
+    _key("What was asked, in words, and the rank."),
+    _P("routes", "string", "What was asked.", to="Routes"),
+    _P("rank", "int64", "Order by weight, from 1: the simulator's route."),
+    _WEIGHT, _HOPS, _NS,
+    _P("gbs", "double", "Bandwidth of its narrowest link.", "GB/s"),
+), key="name", added=True)  # fmt: skip
+ALTERNATIVE_PASSED = Table("AlternativePassed", "run", "Links of shortest routes, in order.", (
+    _P("alternative", "string", "The route.", to="Alternative"),
     _seq("Position on it, from 1."),
     _P("link", "string", "The link.", to="Link"),
 ), added=True)  # fmt: skip
@@ -43,7 +63,7 @@ REACH = Table("Reach", "run", "Starts of distances that questions asked for.", (
     _key("The start, the kind of component and the traffic, in words."),
     _SRC,
     _P("kind", "string", "Kind of the components at the other end; empty for all."),
-    _TRAFFIC,
+    _TRAFFIC, _LOST,
 ), key="name", added=True)  # fmt: skip
 REACHED = Table("Reached", "run", "Distances to components.", (
     _P("reach", "string", "Start of the distance.", to="Reach"),
@@ -91,6 +111,7 @@ CUT = Table("Cut", "run", "Cuts through the machine that questions asked for.", 
        "`bisection`: the same between two halves of the machine."),
     _P("src", "string", "The one part; empty for a half of the machine."),
     _P("dst", "string", "The other part; empty for everything outside of the first."),
+    _LOST,
     _P("gbs", "double", "Bandwidth of its links away from the first part or half.", "GB/s"),
     _P("straight", "bool", "Whether links lead directly from one part to the other; if not, a cut `between` "
        "them has all links at the edge of the first."),
@@ -169,12 +190,15 @@ NOTE = "annotation "
 """What the names of users' annotations begin with as additions: nothing can work them out again."""
 
 ADDED_TABLES = (
-    WAY, PASSED, REACH, REACHED, FAULT, DETOUR, DETOUR_PASSED, SINGLE_POINTS, NEEDED, CUT, CROSSED,
-    CONE, BEHIND, MEETINGS, MEETING, LINEAGE, CAME_FROM, ANNOTATION, MARK,
+    WAY, PASSED, ROUTES, ALTERNATIVE, ALTERNATIVE_PASSED, REACH, REACHED, FAULT, DETOUR, DETOUR_PASSED,
+    SINGLE_POINTS, NEEDED, CUT, CROSSED, CONE, BEHIND, MEETINGS, MEETING, LINEAGE, CAME_FROM, ANNOTATION,
+    MARK,
 )  # fmt: skip
 _WHEN = "Added when a question first asks for it."
 ADDED_LABELS = (
     label_of(WAY, f"A route that the simulator takes. {_WHEN}", "way:"),
+    label_of(ROUTES, f"Two ends and the shortest routes between them. {_WHEN}", "routes:"),
+    label_of(ALTERNATIVE, "One of the shortest routes between two ends.", "alternative:"),
     label_of(REACH, f"A start of routes to all components, or to those of a kind. {_WHEN}", "reach:"),
     label_of(FAULT, f"A part that fails. {_WHEN}", "fault:"),
     label_of(DETOUR, "A pair of ends whose route changes when a part fails.", "detour:"),
@@ -196,12 +220,15 @@ _MEETING, _RUN = ("Meeting", "name"), ("Run", "")
 
 ADDED_RELATIONSHIPS = (
     Relationship("WORKED_OUT", "Results of analyses that questions asked for.", (
-        Edges("Way", _RUN, _WAY), Edges("Reach", _RUN, _REACH), Edges("Fault", _RUN, _FAULT),
-        Edges("SinglePoints", _RUN, _POINTS), Edges("Cut", _RUN, _CUT),
+        Edges("Way", _RUN, _WAY), Edges("Routes", _RUN, ("Routes", "name")), Edges("Reach", _RUN, _REACH),
+        Edges("Fault", _RUN, _FAULT), Edges("SinglePoints", _RUN, _POINTS), Edges("Cut", _RUN, _CUT),
         Edges("Cone", _RUN, _CONE), Edges("Meetings", _RUN, _MEETINGS), Edges("Lineage", _RUN, _LINEAGE),
     )),
+    Relationship("OFFERS", "One of the shortest routes between two ends.",
+                 (Edges("Alternative", ("Routes", "routes"), ("Alternative", "name")),)),
     Relationship("PASSES", "A link of a route, or of a detour.", (
         Edges("Passed", ("Way", "way"), ("Link", "link")),
+        Edges("AlternativePassed", ("Alternative", "alternative"), ("Link", "link")),
         Edges("DetourPassed", ("Detour", "detour"), ("Link", "link")),
     ), (_seq("Position on it, from 1."),)),
     Relationship("REACHES", "A component, and how far it is.",

@@ -22,6 +22,7 @@ Answers = Mapping[str, Callable[[], Mapping[str, "pa.Table"]]]
 ON_DEMAND = {
     "route": "routes.route_answers.route",
     "two routes": "routes.route_answers.two_routes",
+    "routes": "routes.route_answers.routes",
     "distances": "routes.route_answers.distances",
     "single points": "routes.fault_answers.single_points",
     "fault": "routes.fault_answers.fault",

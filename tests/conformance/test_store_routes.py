@@ -29,7 +29,7 @@ from tests.property.test_routing_properties import allowed
 OBLONG = str(Path(__file__).parents[1] / "exact" / "oblong.yaml")
 ROUTES = ("routing/path", "routing/shared-links", "routing/distances", "routing/within",
           "routing/fault-impact", "routing/equal-routes", "routing/single-points",
-          "routing/minimum-cut", "routing/bisection")  # fmt: skip
+          "routing/minimum-cut", "routing/bisection", "routing/shortest-routes")  # fmt: skip
 EQUAL, IMPACT = "routing/equal-routes", "routing/fault-impact"
 PER_MACHINE = 12
 LEAST = 3
@@ -114,8 +114,9 @@ def test_routes_are_those_of_the_graph(new_store: NewStore, size: str) -> None:
                     "routing/single-points": partial(asking.points, *pair),
                     IMPACT: partial(asking.loss, case, case.lost[number]),
                     EQUAL: partial(asking.equal, case.lost[number]),
-                    "routing/minimum-cut": partial(asking.minimum_cut, *pair),
+                    "routing/minimum-cut": partial(asking.minimum_cut, *pair, case.lost[number]),
                     "routing/bisection": asking.bisection,
+                    "routing/shortest-routes": partial(asking.shortest, pair, case.lost[number]),
                 }
                 for question, (name, rows) in enumerate(questions.items()):
                     if plan.asks(at, question):
@@ -203,9 +204,9 @@ class Machine:
             wires.add_edge(*link.id.split("->"), capacity=link.properties["bw_gbs"])
         return wires
 
-    def flow(self, first: set[str], second: set[str]) -> float:
-        """The most that gets from all of the first set to all of the second, GB/s."""
-        wires = self.wires.copy()
+    def flow(self, first: set[str], second: set[str], gone: Iterable[str] = ()) -> float:
+        """The most that gets from all of the first set to all of the second without some links, GB/s."""
+        wires = _less(self.wires, *gone)
         wires.add_edges_from(("from", name) for name in first)
         wires.add_edges_from((name, "to") for name in second)
         return float(nx.maximum_flow_value(wires, "from", "to"))
@@ -374,15 +375,62 @@ class Asking:
         assert [row["seq"] for row in rows] == list(range(1, len(rows) + 1))
         return rows
 
-    def minimum_cut(self, src: str, dst: str, traffic: str) -> list[dict[str, Any]]:
-        most = self.machine.flow({src}, {dst}) if src != dst else 0.0
-        if not most:
-            return []  # an error, as tests/unit/test_least_cuts.py has it
-        rows = self.ask("minimum-cut", src=src, dst=dst)
-        assert sum(row["gbs"] for row in rows) == pytest.approx(most)
-        assert [row["cut_gbs"] for row in rows] == pytest.approx([most] * len(rows))
-        assert not nx.has_path(_less(self.machine.wires, *(row["link"] for row in rows)), src, dst)
-        return rows
+    def shortest(self, pair: tuple[str, str, str], lost: str) -> list[dict[str, Any]]:
+        """Of the whole machine, and of that without ``lost``: the first are the lightest that there are."""
+        src, dst, traffic = pair
+        found: list[dict[str, Any]] = []
+        for less in (lost, ""):
+            ways = _less(self.machine.ways(*pair), *(self.machine.gone(less) if less else ()))
+            ask = partial(self.ask, "shortest-routes", src=src, dst=dst, traffic=traffic, lost=less, count=4)
+            if src == dst or not nx.has_path(ways, src, dst):
+                with pytest.raises(KernBenchError, match="one component" if src == dst else "no "):
+                    ask(limit=10_000)
+                continue
+            routes: dict[int, list[dict[str, Any]]] = {}
+            for row in ask(limit=10_000):
+                routes.setdefault(row["rank"], []).append(row)
+            lightest = itertools.islice(nx.shortest_simple_paths(ways, src, dst, weight="nm"), 4)
+            weights = [nx.path_weight(ways, way, "nm") for way in lightest]
+            assert [round(rows[0]["route_weight"] * 1e6) for rows in routes.values()] == weights
+            assert [*routes] == [*range(1, len(weights) + 1)]
+            if not less:
+                assert [row["link"] for row in routes[1]] == [row["link"] for row in self.path(*pair)]
+            passed = [[src, *(row["component"] for row in rows)] for rows in routes.values()]
+            assert len({*map(tuple, passed)}) == len(passed)
+            for way, rows in zip(passed, routes.values(), strict=True):
+                assert nx.is_simple_path(ways, way)
+                assert way[-1] == dst
+                assert [row["link"] for row in rows] == [f"{a}->{b}" for a, b in itertools.pairwise(way)]
+                ns = sum(map(self.machine.overhead, way)) + sum(
+                    itertools.starmap(self.machine.wire, itertools.pairwise(way))
+                )
+                bare = [self.machine.links[row["link"]].properties["bw_gbs"] for row in rows]
+                assert [row["gbs"] for row in rows] == bare
+                of = {
+                    (row["route_weight"], row["route_hops"], row["route_ns"], row["route_gbs"])
+                    for row in rows
+                }
+                ((weight, hops, took, width),) = of
+                assert (round(weight * 1e6), hops) == (nx.path_weight(ways, way, "nm"), len(rows))
+                assert (took, width) == (pytest.approx(ns), min(bare))
+                found += rows
+        return found
+
+    def minimum_cut(self, src: str, dst: str, traffic: str, lost: str) -> list[dict[str, Any]]:
+        """Of the whole machine, and of that without ``lost``."""
+        found: list[dict[str, Any]] = []
+        for less in ("", lost):
+            gone = self.machine.gone(less) if less else set()
+            most = self.machine.flow({src}, {dst}, gone) if src != dst else 0.0
+            if not most:
+                continue  # an error, as tests/unit/test_least_cuts.py has it
+            rows = self.ask("minimum-cut", src=src, dst=dst, lost=less)
+            assert sum(row["gbs"] for row in rows) == pytest.approx(most)
+            assert [row["cut_gbs"] for row in rows] == pytest.approx([most] * len(rows))
+            left = _less(self.machine.wires, *gone, *(row["link"] for row in rows))
+            assert not nx.has_path(left, src, dst)
+            found += rows
+        return found
 
     def bisection(self) -> list[dict[str, Any]]:
         """Over packages, or over the cubes of one: these machines have few of them."""
@@ -541,6 +589,10 @@ def _inside(graph: PropertyGraph, name: str, kinds: list[str]) -> list[str]:
         ("routing/path", {"src": "nowhere", "dst": "host.cpu"}),
         ("routing/path", {"src": "host.cpu", "dst": "host.cpu", "route": "[]"}),
         ("routing/fault-impact", {"lost": "x' OR 1=1 //"}),
+        (
+            "routing/shortest-routes",
+            {"src": "sip0.cube0.pe0", "dst": "host", "traffic": "PE_DMA", "lost": "x"},
+        ),
         ("routing/single-points", {"src": "sip0.cube0.pe0", "dst": "host.cpu", "traffic": "MCPU_DMA"}),
     ],
 )

@@ -43,6 +43,8 @@ OPEN = (
     "MATCH (t:Transaction), (n) RETURN n",
     "MATCH p = shortestPath((a:Use)-[*]-(b:Use)) RETURN p",
     "MATCH (t:Transaction) RETURN [(t)-[r]->(o) | type(r)] AS types",
+    "MATCH (r:Run WHERE EXISTS { (r)-[x]->() }) RETURN r",
+    "MATCH (:Run)-[:SENT]->(t:Transaction WHERE size([(t)-[]->(o) | o]) > 1) RETURN t",
 )
 
 

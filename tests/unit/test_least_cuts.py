@@ -59,7 +59,9 @@ def test_a_minimum_cut_has_the_bandwidth_of_the_maximum_flow(
     for a, b, gbs in links:
         capacity[names.index(a), names.index(b)] = int(gbs)
     flow = maximum_flow(csr_matrix(capacity), 0, len(names) - 1).flow_value
-    found = minimum_cut(asked([{"name": name} for name in names], links), {"src": names[0], "dst": names[-1]})
+    found = minimum_cut(
+        asked([{"name": name} for name in names], links), {"src": names[0], "dst": names[-1], "lost": ""}
+    )
     if not flow:
         with pytest.raises(UsageError, match="no path leads"):
             answer(found)
@@ -132,3 +134,17 @@ def test_a_machine_that_cannot_be_halved_or_parts_within_each_other(tmp_path: Pa
     assert run.cypher(
         "MATCH (c:Cut)-[:CROSSES]->(l:Link) RETURN c.kind AS kind, sum(l.bw_gbs) AS gbs"
     ).rows == [("minimum", rows[0][3])]
+
+
+def test_few_halves_are_all_tried_however_many_components_are_on_either_side() -> None:
+    """Four packages on a ring of twenty switches: two in a row are cut off by two links of it."""
+    ring = [f"s{at}" for at in range(20)]
+    links = [
+        wire for a, b in zip(ring, ring[1:] + ring[:1], strict=True) for wire in ((a, b, 8.0), (b, a, 8.0))
+    ]
+    links += [
+        wire for at in range(4) for wire in ((f"p{at}", ring[at * 5], 99.0), (ring[at * 5], f"p{at}", 99.0))
+    ]
+    parts = [{"name": f"p{at}", "sip": at, "pe": 0, "kind": "pe"} for at in range(4)]
+    cut, crossed = answer(bisection(asked(parts + [{"name": name, "sip": -1} for name in ring], links), {}))
+    assert (cut["gbs"], cut["exact"], len(crossed)) == (16.0, True, 2)

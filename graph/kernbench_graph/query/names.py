@@ -8,21 +8,25 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from kernbench_graph.errors import QueryError, UnknownNameError
 from kernbench_graph.query.guard import Token, statement, tokens
+from kernbench_graph.query.patterns import (
+    PatternNode,
+    PatternStep,
+    UnreadPatternError,
+    commas_in,
+    every_chain,
+    text_at,
+)
 from kernbench_graph.schema import SCHEMA
 
 _NAMES = ("word", "quoted")
 _SUBQUERIES = frozenset(("EXISTS", "COUNT", "COLLECT", "CALL"))
 _DATES = frozenset(("date", "datetime", "duration", "localdatetime", "localtime", "time"))
-_KEYWORDS = frozenset(
-    ("AND", "AS", "BY", "CASE", "CONTAINS", "DISTINCT", "ELSE", "IN", "IS", "LIMIT", "MATCH", "NOT", "ON",
-     "OR", "RETURN", "SKIP", "THEN", "UNION", "UNWIND", "WHEN", "WHERE", "WITH", "XOR")
-)  # fmt: skip
-"""Words after which a bracket opens a pattern or an expression rather than the arguments of a function."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,24 +76,24 @@ def used_names(cypher: str) -> Used:
     """The names in the text of a query."""
     used = Used()
     found = statement(cypher)
-    opened: list[str] = []
-    variable = ""
+    read = _patterns(used, found)
+    opened: list[int] = []
     for at, (kind, text, _) in enumerate(found):
-        before = found[at - 1] if at else ("", "", 0)
-        after = found[at + 1] if at + 1 < len(found) else ("", "", 0)
+        before, after = found[at - 1] if at else ("", "", 0), found[at + 1 : at + 2] or [("", "", 0)]
         if kind == "mark" and text in "([{":
-            opened.append(_context(text, before, opened))
-            if opened[-1] in ("node", "relationship"):
-                variable = after[1].strip("`") if after[0] in _NAMES else ""
+            opened.append(at)
         elif kind == "mark" and text in ")]}":
-            if opened:
-                opened.pop()
-        elif text == ":" and kind == "mark":
-            _colon(used, found, at, opened[-1] if opened else "", variable)
-        elif text == "." and kind == "mark" and after[0] in _NAMES:
-            _dot(used, found, at, opened[-1] if opened else "")
+            del opened[-1:]
+        elif text == ":" and kind == "mark" and at not in read:
+            inner = opened[-1] if opened else -1
+            if text_at(found, at - 2) in ("{", ",") and _is_map(found, inner):
+                used.keys.add(before[1].strip("`'\""))
+            else:  # in a comprehension, | ends the names
+                used.either += _expression(found, at + 1, "&" if text_at(found, inner) == "[" else "&|")
+        elif text == "." and kind == "mark" and after[0][0] in _NAMES:
+            _dot(used, found, at)
         elif kind == "word" and text.upper() in ("AS", "IN") and before[0] in _NAMES:
-            used.renamed.add((after if text.upper() == "AS" else before)[1].strip("`"))
+            used.renamed.add((after[0] if text.upper() == "AS" else before)[1].strip("`"))
     return used
 
 
@@ -138,39 +142,32 @@ def check_names(cypher: str, graph: Names, params: Mapping[str, Any]) -> list[st
     return list(dict.fromkeys(remarks))
 
 
-def _context(mark: str, before: Token, opened: list[str]) -> str:
-    kind, text, _ = before
-    name = kind in _NAMES and text.upper() not in _KEYWORDS
-    if mark == "(":
-        return "call" if name else "node"
-    if mark == "[":
-        return "relationship" if text == "-" else "list"
-    if (name and text.upper() in _SUBQUERIES) or (text == ")" and not (opened and opened[-1] == "node")):
-        return "query"
-    if opened and opened[-1] in ("node", "relationship") and (not text or text not in "=<>+,"):
-        return "properties"
-    return "projection" if name else "map"
+def _patterns(used: Used, found: list[Token]) -> set[int]:
+    """Note the names in patterns; return the places of what is read, which is up to one of unknown form."""
+    read: set[int] = set()
+    with suppress(UnreadPatternError):
+        for chain in every_chain(found):
+            entities: list[tuple[PatternNode | PatternStep, list[str]]] = []
+            entities += [(node, used.labels) for node in chain.nodes]
+            entities += [(step, used.types) for step in chain.steps]
+            for one, names in entities:
+                place = one.at
+                told = [text.strip("`") for kind, text, _ in found[place.names + 1 : place.after_names]
+                        if kind in _NAMES]  # fmt: skip
+                names += told
+                read.update(range(place.names, place.after_names))
+                if one.variable:
+                    used.bound.setdefault(one.variable, set()).update(told)
+                for comma in commas_in(found, place.properties) if place.properties else ():
+                    used.properties.append((one.variable, found[comma + 1][1].strip("`")))
+                    read.add(comma + 2)
+    return read
 
 
-def _colon(used: Used, found: list[Token], at: int, context: str, variable: str) -> None:
-    before = found[at - 1]
-    if context in ("map", "projection", "properties"):
-        if before[0] in (*_NAMES, "string"):
-            key = before[1].strip("`'\"")
-            if context == "properties":
-                used.properties.append((variable, key))
-            else:
-                used.keys.add(key)
-        return
-    names = list(_expression(found, at + 1, "&" if context == "list" else "&|"))
-    if context == "relationship":
-        used.types += names
-    elif context == "node" and (before[1] == "(" or before[1].strip("`") == variable):
-        used.labels += names
-    else:
-        used.either += names
-    if variable and context in ("node", "relationship"):
-        used.bound.setdefault(variable, set()).update(names)
+def _is_map(found: list[Token], at: int) -> bool:
+    """Whether the bracket at a place is that of a map, or of properties; not of a subquery."""
+    before = text_at(found, at - 1).upper()
+    return text_at(found, at) == "{" and before not in _SUBQUERIES and before != ")"
 
 
 def _expression(found: list[Token], at: int, joined_by: str) -> Iterator[str]:
@@ -188,10 +185,10 @@ def _expression(found: list[Token], at: int, joined_by: str) -> Iterator[str]:
         at += 1
 
 
-def _dot(used: Used, found: list[Token], at: int, context: str) -> None:
+def _dot(used: Used, found: list[Token], at: int) -> None:
     before = found[at - 1] if at else ("", "", 0)
     name = found[at + 1][1].strip("`")
-    if context == "projection" and before[1] in ("{", ","):
+    if before[1] in ("{", ","):  # n {.name, .kind}
         used.properties.append(("", name))
         return
     follows = found[at + 2][1] if at + 2 < len(found) else ""

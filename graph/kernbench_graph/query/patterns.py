@@ -114,12 +114,13 @@ def chains(found: Sequence[Token]) -> Iterator[Chain]:
         yield chain
 
 
-def every_chain(found: Sequence[Token]) -> Iterator[Chain]:
-    """As :func:`chains`, those with label expressions and conditions too."""
-    at = 0
-    while at < len(found):
+def every_chain(found: Sequence[Token], at: int = 0, end: int | None = None) -> Iterator[Chain]:
+    """As :func:`chains`, those with label expressions and conditions too, and those in their conditions."""
+    while at < (len(found) if end is None else end):
         if opens_node(found, at):
             yield (chain := chain_from(found, at))
+            for place in (entity.at for of in (chain.nodes, chain.steps) for entity in of):
+                yield from every_chain(found, place.after_names, place.end) if place.names else ()
             at = chain.end
         else:
             at += 1
@@ -193,7 +194,7 @@ def _node(found: Sequence[Token], start: int) -> tuple[PatternNode, int]:
     texts: dict[str, str] = {}
     if text_at(found, at) == "{":
         end = closing(found, at)
-        for before in _outer_commas(found, at, end):
+        for before in commas_in(found, at):
             key, colon, value, after = (found[n] for n in range(before + 1, before + 5))
             if colon[1] == ":" and value[0] == "param" and after[1] in (",", "}"):
                 properties[key[1].strip("`")] = value[1][1:].strip("`")
@@ -299,8 +300,9 @@ def _after_quantifier(found: Sequence[Token], at: int) -> int:
     return closing(found, at) + 1 if text_at(found, at) == "{" else at
 
 
-def _outer_commas(found: Sequence[Token], at: int, end: int) -> Iterator[int]:
-    """The token before each key of the map whose brackets are at two places."""
+def commas_in(found: Sequence[Token], at: int) -> Iterator[int]:
+    """The token before each key of the map whose bracket opens at a place."""
+    end = closing(found, at)
     yield from (n for n in [at] if end - at > 3)
     depth = 0
     for place in range(at + 1, end - 3):

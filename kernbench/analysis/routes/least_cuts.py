@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
+from math import comb
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,29 +22,36 @@ if TYPE_CHECKING:
 
 _MOST_TRIED = 200_000
 """Ways to halve a machine up to which all are tried."""
+_MOST_CUTS = 70
+"""Ways to halve a machine up to which the least cut of each is found, where it has many other components."""
 _LEVELS = (("sip", ("sip",)), ("cube", ("sip", "cube")), ("pe", ("sip", "cube", "pe")))
 _OTHERS = "source"
 """What is halved where a machine has no PEs."""
 _S, _T = "the first side", "the second side"
+Links = Sequence[Mapping[str, Any]]
+"""Rows of the table of links."""
 Wires = Mapping[tuple[str, str], float]
 """GB/s from one node to another."""
 
 
 def minimum_cut(asked: RunView, params: Mapping[str, Any]) -> Answers:
-    """The links of least bandwidth without which nothing gets from ``src`` to ``dst``.
+    """The links of least bandwidth without which nothing gets from ``src`` to ``dst``, if ``lost`` fails.
 
     Raises:
         UsageError: One part lies within the other, or no path leads from the first to the second.
+        RoutingError: The machine has nothing of the name that is lost.
     """
-    src, dst = str(params["src"]), str(params["dst"])
-    name = f"minimum cut from {src} to {dst}"
+    src, dst, lost = (str(params[name]) for name in ("src", "dst", "lost"))
+    but = f" without '{lost}'" if lost else ""
+    name = f"minimum cut from {src} to {dst}{but}"
 
     def tables() -> dict[str, pa.Table]:
         first, second = disjoint(asked.topology_tables, src, dst)
-        gbs, side = _least(_contracted(asked, {**dict.fromkeys(first, _S), **dict.fromkeys(second, _T)}))
+        links = _links(asked, lost)
+        gbs, side = _least(_contracted(links, {**dict.fromkeys(first, _S), **dict.fromkeys(second, _T)}))
         if not gbs:
-            raise UsageError(f"no path leads from '{src}' to '{dst}'; name two parts that are connected")
-        return _tables(asked, name, "minimum", (src, dst), side | first, src, exact=True)
+            raise UsageError(f"no path leads from '{src}' to '{dst}'{but}; name two parts that are connected")
+        return _tables(links, name, "minimum", (src, dst, lost), side | first, src, exact=True)
 
     return {name: tables}
 
@@ -65,32 +73,40 @@ def bisection(asked: RunView, params: Mapping[str, Any]) -> Answers:
         if len(groups) < 2:
             raise UsageError("the machine has one PE, which cannot be halved; see a minimum cut of two parts")
         of = {part: group for group, parts in groups.items() for part in parts}
-        wires = _contracted(asked, of)
+        links = _links(asked)
+        wires = _contracted(links, of)
         side, exact = _all_halves([*groups], wires), True
         if side is None:
-            halves = _halves([*groups], places)
+            exact = comb(len(groups), len(groups) // 2) <= _MOST_CUTS
+            every = map(set, combinations(groups, len(groups) // 2))
+            halves = [*every] if exact else _halves([*groups], places)
             found = [(*_least(_joined(wires, half, {*groups} - half)), half) for half in halves]
-            (_, others, half), exact = min(found, key=lambda one: round(one[0], 6)), False
+            _, others, half = min(found, key=lambda one: round(one[0], 6))
             side = half | others
         whole = {part for part in _names(asked) if of.get(part, part) in side}
         first = ", ".join(group for group in groups if group in side)
         if not _across(wires, side):
             raise UsageError(f"no link leads from one half of the machine, {first}, to the other")
-        return _tables(asked, name, "bisection", ("", ""), whole, first, exact=exact)
+        return _tables(links, name, "bisection", ("", "", ""), whole, first, exact=exact)
 
     return {name: tables}
 
 
 def _tables(
-    asked: RunView, name: str, kind: str, ends: tuple[str, str], side: set[str], first: str, *, exact: bool
+    links: Links, name: str, kind: str, of: tuple[str, str, str], side: set[str], first: str, *, exact: bool
 ) -> dict[str, pa.Table]:
-    links = asked.topology_tables["Link"].to_pylist()
     crossed = [one for one in links if one["src"] in side and one["dst"] not in side]
-    about = {"src": ends[0], "dst": ends[1], "straight": False, "first": first, "exact": exact}
+    about = {"src": of[0], "dst": of[1], "lost": of[2], "straight": False, "first": first, "exact": exact}
     gbs = float(sum(one["bw_gbs"] for one in crossed))
     return cut_tables(
         {"name": name, "kind": kind, "gbs": gbs, **about}, [(one["name"], False) for one in crossed]
     )
+
+
+def _links(asked: RunView, lost: str = "") -> Links:
+    """The links of the machine, but for those that fail with ``lost``."""
+    gone = asked.topology.without(lost).gone if lost else ()
+    return [one for one in asked.topology_tables["Link"].to_pylist() if one["name"] not in gone]
 
 
 def _names(asked: RunView) -> list[str]:
@@ -122,10 +138,10 @@ def _groups(asked: RunView) -> tuple[dict[str, set[str]], dict[str, tuple[float,
     )
 
 
-def _contracted(asked: RunView, of: Mapping[str, str]) -> dict[tuple[str, str], float]:
+def _contracted(links: Links, of: Mapping[str, str]) -> dict[tuple[str, str], float]:
     """The links between components, those of one group taken as one node."""
     wires: dict[tuple[str, str], float] = {}
-    for link in asked.topology_tables["Link"].to_pylist():
+    for link in links:
         ends = of.get(link["src"], link["src"]), of.get(link["dst"], link["dst"])
         if ends[0] != ends[1]:
             wires[ends] = wires.get(ends, 0.0) + link["bw_gbs"]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from kernbench.analysis.on_demand import Answers
 from kernbench.analysis.run_view import RunView
 from kernbench.errors import RoutingError
 from kernbench.hardware.kinds import Traffic
-from kernbench.support.pgraph import QueryError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,11 +37,7 @@ def _way(asked: RunView, src: str, dst: str, traffic: str, via: str = "") -> Ans
         import pyarrow as pa
 
         topology = asked.topology
-        if via:
-            entrances = topology.entrances(dst)
-            if via not in entrances:
-                known = f"it is entered by {', '.join(entrances)}" if entrances else "leave via out"
-                raise QueryError(f"parameter 'via': '{via}' is not a channel router of '{dst}'; {known}")
+        topology.check_via(dst, via)
         found = topology.route(src, dst, traffic, via)
         count = len(found.links)
         way = {"name": name, "src": src, "dst": dst, "traffic": traffic, "via": via,
@@ -58,13 +54,46 @@ def _way(asked: RunView, src: str, dst: str, traffic: str, via: str = "") -> Ans
     return {f"route {name}": tables}
 
 
+def routes(asked: RunView, params: Mapping[str, Any]) -> Answers:
+    """The ``count`` shortest routes from ``src`` to ``dst``, by ``via``, without ``lost``."""
+    src, dst, traffic, via, lost = (str(params[name]) for name in ("src", "dst", "traffic", "via", "lost"))
+    most = int(params["count"])
+    but = f"{f' by {via}' if via else ''}{f' without {lost}' if lost else ''}"
+    name = f"the {most} shortest from {src} to {dst}{but}, {traffic}"
+
+    def tables() -> dict[str, pa.Table]:
+        import pyarrow as pa
+
+        topology = asked.topology
+        topology.check_via(dst, via)
+        found = [*islice(topology.routes(src, dst, traffic, via, lost), most)]
+        about = {"src": src, "dst": dst, "traffic": traffic, "via": via, "lost": lost, "most": most}
+        return {
+            "Routes": pa.Table.from_pylist([{"name": name, **about}]),
+            "Alternative": pa.Table.from_pylist([
+                {"name": f"{name}: {rank}", "routes": name, "rank": rank, "weight": one.weight,
+                 "hops": len(one.links), "ns": topology.latency_ns(one),
+                 "gbs": min(float(link.properties["bw_gbs"]) for link in one.links)}
+                for rank, one in enumerate(found, 1)
+            ]),
+            "AlternativePassed": pa.Table.from_pylist([
+                {"alternative": f"{name}: {rank}", "seq": seq, "link": link.id}
+                for rank, one in enumerate(found, 1) for seq, link in enumerate(one.links, 1)
+            ]),
+        }  # fmt: skip
+
+    return {name: tables}
+
+
 def distances(asked: RunView, params: Mapping[str, Any]) -> Answers:
-    """Distances from ``src`` to each component of ``kind``; zeros where there is no route.
+    """Distances from ``src`` to each component of ``kind`` without ``lost``; zeros where there is no route.
 
     ``RoutingError`` where none is reachable: a whole table of nothing says less than that.
     """
     src, kind, traffic = (str(params[name]) for name in ("src", "kind", "traffic"))
-    name = f"{src} to {kind or 'all components'}, {traffic}"
+    lost = str(params.get("lost", ""))
+    but = f" without '{lost}'" if lost else ""
+    name = f"{src} to {kind or 'all components'}{but}, {traffic}"
 
     def tables() -> dict[str, pa.Table]:
         import pyarrow as pa
@@ -84,16 +113,16 @@ def distances(asked: RunView, params: Mapping[str, Any]) -> Answers:
             }
             rows.append(row)
             with contextlib.suppress(RoutingError):
-                path = topology.route(src, node.id, traffic)
+                path = topology.route(src, node.id, traffic, lost=lost)
                 row["reachable"], row["weight"] = True, path.weight
                 row["hops"], row["ns"] = len(path.links), topology.latency_ns(path)
         if not any(row["reachable"] for row in rows):
             what = f"every component of kind '{kind}'" if kind else "every component"
             raise RoutingError(
-                f"{what} is unreachable from '{src}' for {traffic} traffic; choose another "
+                f"{what} is unreachable from '{src}'{but} for {traffic} traffic; choose another "
                 f"start, or one of {', '.join(t.value for t in Traffic if t.value != traffic)}"
             )
-        reach = {"name": name, "src": src, "kind": kind, "traffic": traffic}
+        reach = {"name": name, "src": src, "kind": kind, "traffic": traffic, "lost": lost}
         return {"Reach": pa.Table.from_pylist([reach]), "Reached": pa.Table.from_pylist(rows)}
 
     return {f"distances {name}": tables}

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterator
+from itertools import pairwise
 
-from kernbench.errors import UsageError
+from kernbench.errors import RoutingError, UsageError
 from kernbench.hardware.kinds import Form, Traffic, component_kind
 from kernbench.hardware.routing import Route, Router, fault_impact
+from kernbench.hardware.routing.core import NM_PER_MM, weight_nm
 from kernbench.hardware.topology import compile_topology, parse
 from kernbench.hardware.topology.described import content_of
 from kernbench.hardware.topology.places import places
 from kernbench.support.hints import suggestion
-from kernbench.support.pgraph import PropertyGraph, TopologyRecord, topology_graph
+from kernbench.support.pgraph import PropertyGraph, QueryError, TopologyRecord, topology_graph
 
 _KEPT_TOPOLOGIES = 4
 _KEPT_FAULTS = 4
@@ -69,16 +72,48 @@ class RoutedTopology:
                 self._faults.popitem(last=False)
         return self._faults[lost]
 
-    def route(self, src: object, dst: object, traffic: object, via: str = "") -> Route:
-        """The simulator's route; ``RoutingError`` when there is none."""
-        start, end = (resolve_component(self.graph, str(name)) for name in (src, dst))
-        return self.router.route(start, end, Traffic(str(traffic)), via)
+    def route(self, src: str, dst: str, traffic: str, via: str = "", lost: str = "") -> Route:
+        """The simulator's route, or that without ``lost``; ``RoutingError`` when there is none."""
+        start, end = (resolve_component(self.graph, name) for name in (src, dst))
+        return self._without(lost).route(start, end, Traffic(traffic), via)
 
-    def entrances(self, dst: str) -> list[str]:
-        """The channel routers by which ``dst`` is entered; none where any way in will do."""
-        return [
-            name for name in fault_impact.entrances(self.graph, resolve_component(self.graph, dst)) if name
-        ]
+    def routes(self, src: str, dst: str, traffic: str, via: str = "", lost: str = "") -> Iterator[Route]:
+        """All routes, in order of weight, that of :meth:`route` first.
+
+        None passes a component twice. They take links that this traffic may take, to ``dst`` from ``via``
+        alone if it is given.
+
+        Raises:
+            RoutingError: There is none.
+            UsageError: Both ends are one component.
+        """
+        import networkx as nx
+
+        try:
+            first = self.route(src, dst, traffic, via, lost)
+        except RoutingError as error:
+            raise RoutingError(f"without '{lost}': {error}" if lost else str(error)) from error
+        if not first.links:
+            raise UsageError(f"'{src}' and '{dst}' are one component; name two")
+        yield first
+        start, end = first.nodes[0], first.nodes[-1]
+        graph: nx.DiGraph[str] = nx.DiGraph()
+        for link in self._without(lost).usable(start, end, Traffic(traffic), via):
+            graph.add_edge(link.source, link.target, nm=weight_nm(link), link=link)
+        for nodes in nx.shortest_simple_paths(graph, start, end, weight="nm"):
+            if tuple(nodes) != first.nodes:
+                links = [graph.edges[pair]["link"] for pair in pairwise(nodes)]
+                yield Route(tuple(nodes), tuple(links), sum(map(weight_nm, links)) / NM_PER_MM)
+
+    def _without(self, lost: str) -> Router:
+        return self.without(lost).rest if lost else self.router
+
+    def check_via(self, dst: str, via: str) -> None:
+        """``QueryError`` unless ``via`` is empty or a channel router by which ``dst`` is entered."""
+        entrances = fault_impact.entrances(self.graph, resolve_component(self.graph, dst))
+        if via and via not in entrances:
+            known = f"it is entered by {', '.join(entrances)}" if any(entrances) else "leave via out"
+            raise QueryError(f"parameter 'via': '{via}' is not a channel router of '{dst}'; {known}")
 
     def latency_ns(self, route: Route) -> float:
         """Zero-load latency of a message without bytes over ``route``, ns."""

@@ -32,7 +32,7 @@ def _tables(topology: Mapping[str, pa.Table], name: str, src: str, dst: str) -> 
     if not found:
         raise UsageError(f"no link leads out of '{src}'; name a component with wires, or a group")
     gbs = {wire["name"]: wire["bw_gbs"] for wire in wires}
-    about = {"src": src, "dst": dst, "straight": bool(straight), "first": src, "exact": True}
+    about = {"src": src, "dst": dst, "lost": "", "straight": bool(straight), "first": src, "exact": True}
     out = float(sum(gbs[link] for link, back in found if not back))
     return cut_tables({"name": name, "kind": "between", "gbs": out, **about}, found)
 

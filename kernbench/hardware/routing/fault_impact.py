@@ -74,7 +74,8 @@ class FaultImpact:
         """``router`` is that of ``graph``, the machine without the fault."""
         rest, self.gone = without(graph, failed)
         """Ids of the links that fail."""
-        self._graph, self._router, self._rest = graph, router, Router(rest)
+        self._graph, self._router, self.rest = graph, router, Router(rest)
+        """``rest`` is the router of the machine with the fault."""
 
     def reroute(self, src: str, dst: str, traffic: Traffic) -> Reroute | None:
         """The change to the route from ``src`` to ``dst``; None if it does not change.
@@ -89,7 +90,7 @@ class FaultImpact:
             if self.gone.isdisjoint(link.id for link in before.links):
                 continue
             try:
-                found.append(Reroute(before, self._rest.route(src, dst, traffic, via)))
+                found.append(Reroute(before, self.rest.route(src, dst, traffic, via)))
             except RoutingError:
                 return Reroute(before, None)
         return max(found, key=lambda one: one.after.weight if one.after else 0.0, default=None)

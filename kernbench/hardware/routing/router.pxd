@@ -24,8 +24,10 @@ cdef class Router:
     cpdef object route(self, str src, str dst, object traffic, str via=*)
     @cython.locals(best=RouteCandidate, links=list)
     cdef object _find(self, str src, str dst, object traffic, str via)
-    @cython.locals(p=dict, q=dict, best=RouteCandidate)
+    @cython.locals(best=RouteCandidate)
     cpdef RouteCandidate shortest(self, object a, object b, object traffic, str via)
+    @cython.locals(way=Attachment, within=bint, count=Py_ssize_t, found=list)
+    cpdef list usable(self, str src, str dst, object traffic, str via=*)
     @cython.locals(
         best=RouteCandidate, departures=list, last=Attachment, first=Attachment, table=RouteTable, count=Py_ssize_t,
         place=Py_ssize_t, weight="long long", order="long long", within_cube=bint,
@@ -43,4 +45,6 @@ cdef class Router:
     cdef object _kind(self, object name)
     cdef object _wired(self, object name)
 
+@cython.locals(p=dict, q=dict)
+cdef object _banned(object a, object b, object traffic)
 cdef bint _before(long long weight_nm, long long order, RouteCandidate best)

@@ -131,15 +131,27 @@ class Router:
 
     def shortest(self, a: Node, b: Node, traffic: Traffic, via: str) -> RouteCandidate:
         """The first of the shortest routes from ``a`` to ``b``; see :meth:`route`."""
-        p, q = a.properties, b.properties
-        same_cube = p["cube"] != -1 and p["cube"] == q["cube"] and p["sip"] == q["sip"]
-        banned = forbidden(traffic, same_cube, of_tcm="pe_tcm" in (p["kind"], q["kind"]))
+        banned = _banned(a, b, traffic)
         best = self._best(a, b, banned, via)
         if best is None:
             reason = f", which may not use links of kind {', '.join(sorted(banned))}" if banned else ""
             through = f" by way of '{via}'" if via else ""
             raise RoutingError(f"no route from '{a.id}' to '{b.id}'{through} for {traffic} traffic{reason}")
         return best
+
+    def usable(self, src: str, dst: str, traffic: Traffic, via: str = "") -> list[Edge]:
+        """The links of all possible routes from ``src`` to ``dst``; see :meth:`route`."""
+        a, b = self._wired(src), self._wired(dst)
+        banned = _banned(a, b, traffic)
+        within = banned >= UCIE_KINDS
+        found = [link for link in self._core.links if not (within and link.properties["kind"] in UCIE_KINDS)]
+        for way in self._ways_from(a, banned):
+            found += way.links
+        for way in self._ways_to(b, banned):
+            count = len(way.links)
+            if not via or (count and way.links[count - 1].source == via):
+                found += way.links
+        return [link for link in found if link.target != src and link.source != dst]
 
     def _best(self, a: Node, b: Node, banned: frozenset[str], via: str) -> RouteCandidate | None:
         """The first of the shortest, None where there is none."""
@@ -246,6 +258,13 @@ class Router:
             hint = f"did you mean '{close}'?" if close else "the topology lists its components"
             raise RoutingError(f"'{name}' is not a component of this topology, {hint}")
         raise RoutingError(f"'{name}' has no wires, name a component that has")
+
+
+def _banned(a: Node, b: Node, traffic: Traffic) -> frozenset[str]:
+    """Kinds of link that the traffic may not use between the two."""
+    p, q = a.properties, b.properties
+    same_cube = p["cube"] != -1 and p["cube"] == q["cube"] and p["sip"] == q["sip"]
+    return forbidden(traffic, same_cube, of_tcm="pe_tcm" in (p["kind"], q["kind"]))
 
 
 def _before(weight_nm: int, order: int, best: RouteCandidate) -> bool:
