@@ -207,11 +207,15 @@ def test_a_missing_cache_is_built_without_a_word(root: Path) -> None:
     assert entry(root, "run-a").is_dir()
 
 
-def test_the_history_grows_by_new_runs_alone(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("engine", "kept"), [("ladybug", "history"), ("arcadedb", "history-*")])
+def test_the_history_grows_by_new_runs_alone(
+    root: Path, monkeypatch: pytest.MonkeyPatch, engine: str, kept: str
+) -> None:
     """A copy of what is cached gets what it lacks; only the records of new runs are read.
 
     Tags are nodes of the graph: where those of a run in it were changed, it is no base.
     """
+    monkeypatch.setattr("kernbench_graph.stores.embedded.base.engines", lambda: (engine,))
     read: list[str] = []
     read_run = archive.read_run
 
@@ -220,26 +224,29 @@ def test_the_history_grows_by_new_runs_alone(root: Path, monkeypatch: pytest.Mon
         return read_run(folder, topology)
 
     store = reopen(root)
+
+    def ask(text: str) -> list[tuple[Any, ...]]:
+        return store.query(text, engine=engine).rows
+
+    each = "MATCH (r:Run)-[:USED]->(p) RETURN r.id AS id, r.tags AS tags, count(p) AS n ORDER BY id"
+    assert ask(each) == [(name, "[]", 7) for name in "ab"]
     store.keep(*sample(id="c"))
     run, topology = sample(id="d")
     store.keep(run, TopologyRecord("other", "other", "", topology.tables))
-    old = entry(root, "history").name
+    old = entry(root, kept).name
     monkeypatch.setattr("kernbench_graph.archive.record.read_run", watched)
-    each = "MATCH (r:Run)-[:USED]->(p) RETURN r.id AS id, r.tags AS tags, count(p) AS n ORDER BY id"
-    assert store.query(each).rows == [(name, "[]", 7) for name in "abcd"]
+    assert ask(each) == [(name, "[]", 7) for name in "abcd"]
     assert sorted(read) == ["c", "d"]
-    assert entry(root, "history").name != old
-    assert store.query("MATCH (p:Link) RETURN count(p) AS n").rows == [(12,)]  # of two topologies
-    assert store.query(
-        "MATCH (:Run)-[:USED]->(:Use)-[:OF]->(p:Link) RETURN count(DISTINCT p.id) AS n"
-    ).rows == [(6,)]
+    assert entry(root, kept).name != old
+    assert ask("MATCH (p:Link) RETURN count(p) AS n") == [(12,)]  # of two topologies
+    assert ask("MATCH (:Run)-[:USED]->(:Use)-[:OF]->(p:Link) RETURN count(DISTINCT p.id) AS n") == [(6,)]
     read.clear()
     store.change_tags("a", ["x"])
-    assert store.query(each).rows == [("a", '["x"]', 7), *((name, "[]", 7) for name in "bcd")]
+    assert ask(each) == [("a", '["x"]', 7), *((name, "[]", 7) for name in "bcd")]
     assert sorted(read) == ["a", "b", "c", "d"]
     read.clear()
     store.remove("b")  # what was taken away is no base
-    assert store.query(each).rows == [("a", '["x"]', 7), ("c", "[]", 7), ("d", "[]", 7)]
+    assert ask(each) == [("a", '["x"]', 7), ("c", "[]", 7), ("d", "[]", 7)]
     assert sorted(read) == ["a", "c", "d"]
     assert store.notes == []
 

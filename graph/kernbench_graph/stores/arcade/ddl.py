@@ -18,14 +18,16 @@ def type_statements(labels: Iterable[str], types: Iterable[str], seconds: Iterab
     >>> print(*type_statements(["Component"], ["OF"], ["Router"]), sep="\n")
     CREATE VERTEX TYPE `Component` BUCKETS 1
     CREATE EDGE TYPE `OF` BUCKETS 1
-    CREATE VERTEX TYPE `Router` BUCKETS 1
-    CREATE VERTEX TYPE `Component~Router` EXTENDS `Component`, `Router` BUCKETS 1
+    CREATE VERTEX TYPE `Router` IF NOT EXISTS BUCKETS 1
+    CREATE VERTEX TYPE `Component~Router` IF NOT EXISTS EXTENDS `Component`, `Router` BUCKETS 1
     """
     made = [f"CREATE VERTEX TYPE `{label}` BUCKETS 1" for label in labels]
     made += [f"CREATE EDGE TYPE `{type_}` BUCKETS 1" for type_ in types]
     for second in seconds:
-        made.append(f"CREATE VERTEX TYPE `{second}` BUCKETS 1")
-        made.append(f"CREATE VERTEX TYPE `Component~{second}` EXTENDS `Component`, `{second}` BUCKETS 1")
+        made.append(f"CREATE VERTEX TYPE `{second}` IF NOT EXISTS BUCKETS 1")
+        made.append(
+            f"CREATE VERTEX TYPE `Component~{second}` IF NOT EXISTS EXTENDS `Component`, `{second}` BUCKETS 1"
+        )
     return made
 
 
@@ -34,12 +36,12 @@ def index_statements(label: NodeLabel) -> list[str]:
 
     >>> from kernbench_graph.schema import SCHEMA
     >>> print(*index_statements(SCHEMA.label("Launch")), sep="\n")
-    CREATE PROPERTY `Launch`.`id` STRING
-    CREATE INDEX ON `Launch` (`id`) NOTUNIQUE
+    CREATE PROPERTY `Launch`.`id` IF NOT EXISTS STRING
+    CREATE INDEX IF NOT EXISTS ON `Launch` (`id`) NOTUNIQUE
     """
     made = []
     for prop in label.properties:
         if prop.indexed:
-            made.append(f"CREATE PROPERTY `{label.name}`.`{prop.name}` {_SQL[prop.type]}")
-            made.append(f"CREATE INDEX ON `{label.name}` (`{prop.name}`) NOTUNIQUE")
+            made.append(f"CREATE PROPERTY `{label.name}`.`{prop.name}` IF NOT EXISTS {_SQL[prop.type]}")
+            made.append(f"CREATE INDEX IF NOT EXISTS ON `{label.name}` (`{prop.name}`) NOTUNIQUE")
     return made

@@ -8,22 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from kernbench_graph.archive import record as archive
 from kernbench_graph.errors import StoreError
-from kernbench_graph.projection import HISTORY, GraphPart, graph_parts
+from kernbench_graph.projection import HISTORY, graph_parts
 from kernbench_graph.records import RunRecord, TopologyRecord
-from kernbench_graph.stores.embedded.cache import About, Base, Progress, ProjectionCache
-from kernbench_graph.stores.embedded.engine import LadybugDatabase
-from kernbench_graph.stores.embedded.loading import (
-    HISTORY_TABLES,
-    extend_history,
-    project,
-)
-
-if TYPE_CHECKING:
-    from kernbench_graph.stores.arcade.database import ArcadeDatabase
+from kernbench_graph.stores.embedded.cache import About, Base, D, DatabaseEngine, Progress, ProjectionCache
+from kernbench_graph.stores.embedded.loading import HISTORY_TABLES
 
 _BYTES_PER_RUN = 1 << 20
 """Room for what a run used, where the graph cannot be cached as a file."""
@@ -51,76 +43,50 @@ class History:
         self.content = " ".join(f"{kept.content} {kept.info['tags']}" for kept in runs.values())
         """Identifies the records of all runs, and their tags."""
 
-    def small(self, names: tuple[str, ...]) -> LadybugDatabase:
-        """What needs no table of a run, in memory: quicker made than opened."""
-        database = LadybugDatabase()
-        project(database, self._parts(names), names, by_id=True)
-        return database
-
-    def _parts(self, names: tuple[str, ...]) -> list[GraphPart]:
-        infos = [kept.info for kept in self._runs.values()]
-        records = self._records(infos) if names == HISTORY else [RunRecord(info, {}) for info in infos]
-        return graph_parts(records, self._topologies(infos), names, by_id=True)
-
-    def free(
-        self, cache: ProjectionCache[ArcadeDatabase], names: tuple[str, ...], progress: Progress | None
-    ) -> ArcadeDatabase:
-        """For free Cypher, from ``cache``, with the labels and types ``names``."""
-        from kernbench_graph.stores.arcade import loading
-
-        def fill(database: ArcadeDatabase) -> None:
-            loading.project(database, self._parts(names), names, progress, by_id=True)
-
-        prefix = f"free-history-{len(names)}"
-        name = cache.name(prefix, self.content)
-        database = cache.open(name, fill, len(self._runs), lambda: 0)
-        cache.prune(f"{prefix}~", keep={name})
-        return database
-
-    def cached(self, cache: ProjectionCache[LadybugDatabase]) -> LadybugDatabase:
-        """With what runs used, and where: from ``cache``, brought up to date there when needed."""
+    def database(
+        self,
+        files: DatabaseEngine[D],
+        cache: ProjectionCache[D] | None,
+        names: tuple[str, ...],
+        progress: Progress | None,
+    ) -> D:
+        """With the labels and types ``names``: from ``cache``, brought up to date there, else in memory."""
         infos = [kept.info for kept in self._runs.values()]
         about: About = {
             "runs": {run_id: [kept.content, kept.info["tags"]] for run_id, kept in self._runs.items()},
             "topologies": sorted({info["topology"] for info in infos}),
         }
 
-        def fill(database: LadybugDatabase) -> None:
-            topologies, records = self._topologies(infos), self._records(infos)
-            if len(topologies) < len(about["topologies"]) or not all(run.tables for run in records):
+        def fill(database: D) -> None:
+            topologies = self._topologies(infos)
+            records = self._records(infos) if names == HISTORY else [RunRecord(info, {}) for info in infos]
+            if len(topologies) < len(about["topologies"]) or (
+                names == HISTORY and not all(run.tables for run in records)
+            ):
                 about["runs"] = None  # not all of it could be read: nothing must be built on this
-            parts = graph_parts(records, topologies, HISTORY, by_id=True)
-            project(database, parts, HISTORY, by_id=True)
+            parts = graph_parts(records, topologies, names, by_id=True)
+            files.project(database, parts, names, progress, by_id=True)
 
-        name = cache.name("history", self.content)
-        base = self._base(cache, about)
+        def add(database: D, other: About) -> None:
+            """Add what an entry lacks; ``StoreError`` when not all of it can be read."""
+            fresh = [kept.info for run_id, kept in self._runs.items() if run_id not in other["runs"]]
+            machines, held = {info["topology"] for info in fresh}, set(other["topologies"])
+            topologies, there = (
+                [self._load(id_) for id_ in sorted(some)] for some in (machines - held, machines & held)
+            )
+            records = [self._read(info) if names == HISTORY else RunRecord(info, {}) for info in fresh]
+            parts = graph_parts(records, topologies, names, by_id=True, others=there)
+            files.project(database, parts, names, progress, by_id=True, there=names)
+
+        if cache is None:
+            return files.in_memory(fill, 0)
+        prefix = f"history-{len(names)}" if files.grows else "history"
+        name = cache.name(prefix, self.content)
         room = _BYTES_PER_RUN * (len(infos) + 32)
+        base = _base(cache, f"{prefix}~", about, add)
         database = cache.open(name, fill, len(infos), lambda: room, about, base)
-        cache.prune("history~", keep={name})
+        cache.prune(f"{prefix}~", keep={name})
         return database
-
-    def _base(self, cache: ProjectionCache[LadybugDatabase], about: About) -> Base[LadybugDatabase] | None:
-        """The entry with most of these runs and no others."""
-        runs = about["runs"]
-        found: list[tuple[int, str, About]] = []
-        for name, other in cache.entries("history~"):
-            held, machines = other.get("runs"), other.get("topologies")
-            if held and machines and set(machines) <= set(about["topologies"]) and all(
-                runs.get(run_id) == as_held for run_id, as_held in held.items()
-            ):  # fmt: skip
-                found.append((len(held), name, other))
-        if not found:
-            return None
-        _, name, other = max(found, key=lambda entry: entry[:2])
-        return Base(name, lambda database: self._add(database, other))
-
-    def _add(self, database: LadybugDatabase, other: About) -> None:
-        """Add what the entry ``other`` lacks; ``StoreError`` when not all of it can be read."""
-        held, machines = other["runs"], set(other["topologies"])
-        fresh = [kept.info for run_id, kept in self._runs.items() if run_id not in held]
-        topologies = [self._load(id_) for id_ in sorted({info["topology"] for info in fresh} - machines)]
-        there = [self._load(id_) for id_ in sorted({info["topology"] for info in fresh} & machines)]
-        extend_history(database, topologies, [self._read(info) for info in fresh], there)
 
     def _topologies(self, infos: Iterable[Mapping[str, Any]]) -> list[TopologyRecord]:
         found = []
@@ -150,3 +116,21 @@ class History:
     def _is_there(self, info: Mapping[str, Any]) -> bool:
         """Whether the run was not removed meanwhile."""
         return (self._folder / str(info["id"])).is_dir()
+
+
+def _base(
+    cache: ProjectionCache[D], prefix: str, about: About, add: Callable[[D, About], None]
+) -> Base[D] | None:
+    """The entry with most of these runs and no others."""
+    runs, topologies = about["runs"], set(about["topologies"])
+    found = [
+        (len(other["runs"]), name, other)
+        for name, other in cache.entries(prefix)
+        if other.get("runs")
+        and topologies.issuperset(other.get("topologies") or ("",))
+        and all(runs.get(run_id) == as_held for run_id, as_held in other["runs"].items())
+    ]
+    if not found:
+        return None
+    _, name, other = max(found, key=lambda entry: entry[:2])
+    return Base(name, lambda database: add(database, other))

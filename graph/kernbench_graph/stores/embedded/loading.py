@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 import pyarrow as pa
 
-from kernbench_graph.projection import HISTORY, GraphPart, graph_parts
+from kernbench_graph.projection import GraphPart
 from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.stores.embedded.cache import Progress
@@ -27,27 +27,18 @@ def project(
     progress: Progress | None = None,
     *,
     by_id: bool = False,
+    there: Collection[str] = (),
 ) -> None:
-    """Fill an empty database with all ``parts`` that there are of the labels and types ``names``.
+    """Fill an empty database with ``parts``, of the labels and types ``names``, or add them if it has these.
 
     ``by_id`` says that they are of several runs, and the ends of relationships ids. Components have no
     properties of their own then: those of two topologies may differ in type. Of readings those are left out
     that two runs have in different types.
     """
     parts = _join(parts) if by_id else parts
-    database.create(statements(names, _own_properties(parts), by_id=by_id))
+    if not there:
+        database.create(statements(names, _own_properties(parts), by_id=by_id))
     for part in parts:
-        database.copy(part.name, part.data, part.ends)
-
-
-def extend_history(
-    database: LadybugDatabase,
-    topologies: Iterable[TopologyRecord],
-    runs: Iterable[RunRecord],
-    there: Iterable[TopologyRecord],
-) -> None:
-    """Add ``topologies`` and ``runs`` to the graph over all runs, which has the topologies ``there``."""
-    for part in _join(graph_parts(runs, topologies, HISTORY, by_id=True, others=there)):
         database.copy(part.name, part.data, part.ends)
 
 

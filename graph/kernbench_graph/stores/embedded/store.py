@@ -35,7 +35,7 @@ from kernbench_graph.schema_worked_out import FACTS_VERSION
 from kernbench_graph.store import taken
 from kernbench_graph.stores.embedded.base import LocalStore
 from kernbench_graph.stores.embedded.cache import D, Database, DatabaseEngine, ProjectionCache
-from kernbench_graph.stores.embedded.engines import ARCADE, files_of
+from kernbench_graph.stores.embedded.engines import LADYBUG, files_of
 from kernbench_graph.stores.embedded.history import History, Kept
 from kernbench_graph.stores.embedded.order import RunOrder
 from kernbench_graph.stores.embedded.recent import Recent, files_in
@@ -283,9 +283,11 @@ class EmbeddedStore(LocalStore):
 
         def build() -> Database:
             self._forget(kind)
-            if engine == ARCADE:
-                return history.free(self._cache(files_of(engine)), names, self.progress)
-            return history.cached(self._cache(files_of(engine))) if names == HISTORY else history.small(names)
+            files = files_of(engine)
+            # Without a table of a run it is quicker made than opened.
+            cache = None if engine == LADYBUG and names != HISTORY else self._cache(files)
+            found: Database = history.database(files, cache, names, self.progress)
+            return found
 
         return self._cached(f"{kind} {history.content}", build)
 
