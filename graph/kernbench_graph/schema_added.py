@@ -14,7 +14,7 @@ _SRC = _P("src", "string", "Start, by the name in the question.")
 _DST = _P("dst", "string", "End, by the name in the question.")
 _TRAFFIC = _P("traffic", "string", "Kind of traffic, such as `PE_DMA`.")
 _LOST = _P(
-    "lost", "string", "The link, component or group without which it was asked; empty for the whole machine."
+    "lost", "string", "What had failed: a link, component or group; empty for the whole machine.", default=""
 )
 _VIA = _P(
     "via", "string", "Channel router by which the HBM slice is entered, if it has any; empty for the first."
