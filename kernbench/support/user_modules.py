@@ -115,8 +115,10 @@ def load_module(place: str, what: str) -> str:
     Raises :class:`UsageError` when it does not import.
     """
     found = check(place, what)
-    if place not in sys.modules:
-        _loaded[place] = found
+    if sys.modules.get(place) is not None:
+        importlib.import_module(place)  # runs none of it; another thread may still import it
+        return place
+    _loaded[place] = found
     try:
         with _importable(Path.cwd(), *_folders), users_code():
             run_user(partial(importlib.import_module, place))

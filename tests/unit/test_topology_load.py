@@ -10,6 +10,7 @@ import yaml
 from kernbench.errors import ConfigError
 from kernbench.hardware.topology import TopologySpec, find, load, parse
 from kernbench.hardware.topology.fields import Section
+from kernbench.hardware.topology.marked_yaml import load_marked
 from kernbench.support.data_files import shipped_topologies
 
 
@@ -188,3 +189,10 @@ def test_a_file_of_more_than_a_megabyte_is_refused(tmp_path: Path) -> None:
     file.write_text("name: long\n#" + "x" * 1_000_000)
     with pytest.raises(ConfigError, match=r"long.yaml: cannot be read: it has more than 1,000,000 bytes"):
         load(file)
+
+
+def test_a_text_that_is_read_again_is_a_document_of_its_own() -> None:
+    one, another = (load_marked("a: {b: [1]}\n", "f.yaml") for _ in range(2))
+    one.data["a"]["b"].append(2)
+    one.lines.clear()
+    assert (another.data, another.line(("a", "b", 0))) == ({"a": {"b": [1]}}, 1)

@@ -114,3 +114,10 @@ def test_every_mistake_is_listed_with_its_line(folder: Path, capsys: pytest.Capt
     assert len(lines) == 5
     assert main(["topology", "check", str(file)]) == 1
     assert capsys.readouterr().err.splitlines() == [f"kernbench: error: {line}" for line in lines]
+
+
+def test_a_machine_of_shipped_parts_runs_no_code_of_users(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = load_topology("minimal")
+    Machine(graph)
+    monkeypatch.setattr("kernbench.support.user_modules.users_code", lambda: pytest.fail("users' code"))
+    Machine(graph)

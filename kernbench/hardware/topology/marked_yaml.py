@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pathlib
 import re
+from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import yaml
@@ -63,6 +65,13 @@ def load_marked(text: str, source: str) -> Marked:
     Raises :class:`ConfigError` for bad syntax, a key given twice, an alias within its own anchor, and
     nesting or aliases without measure.
     """
+    read = _read(text, source)
+    return Marked(deepcopy(read.data), dict(read.lines))
+
+
+@lru_cache(maxsize=8)  # a sweep reads one file for each point, and it takes longer than a small run
+def _read(text: str, source: str) -> Marked:
+    """What :func:`load_marked` gives, the same object for the same text."""
     loader: _Loader | None = None
 
     def load() -> Marked:
