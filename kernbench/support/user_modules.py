@@ -120,8 +120,11 @@ def load_module(place: str, what: str) -> str:
         return place
     _loaded[place] = found
     try:
-        with _importable(Path.cwd(), *_folders), users_code():
-            run_user(partial(importlib.import_module, place))
+        if _is_shipped(place):
+            importlib.import_module(place)
+        else:
+            with _importable(Path.cwd(), *_folders), users_code():
+                run_user(partial(importlib.import_module, place))
     except BaseException as error:
         failure = _unimportable(f"{what} module '{place}'", error)
         raise failure from None if failure is error else error
@@ -224,7 +227,7 @@ def check(place: str, what: str) -> str:
     Returns its :func:`code_hash`, empty for a module that KernBench ships to be named like this. Raises
     :class:`UsageError` as :func:`only` says.
     """
-    if place.startswith(_SHIPPED) and not place.endswith(".py"):
+    if _is_shipped(place):
         return ""
     found = code_hash(place)
     if _state.noted is not None:
@@ -237,6 +240,11 @@ def check(place: str, what: str) -> str:
             f"file, name it too, --code {place} (code=['{place}'] in Python)"
         )
     return found
+
+
+def _is_shipped(place: str) -> bool:
+    """Whether it is a module of KernBench's own, which needs nothing of what users' code is given."""
+    return place.startswith(_SHIPPED) and not place.endswith(".py")
 
 
 def _unimportable(what: str, error: BaseException) -> BaseException:

@@ -12,12 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from kernbench.engine.machine.machine import Machine
-from kernbench.hardware.topology import compile_topology, parse
+from kernbench.hardware.topology import TopologySpec, compile_topology, validate
 from kernbench.support.pgraph import PropertyGraph
 from tests.examples import examples
 
@@ -42,7 +41,9 @@ class Drawn:
     writing: bool
 
     def graph(self) -> PropertyGraph:
-        return compile_topology(parse(yaml.safe_dump(self.spec, sort_keys=False), "drawn"))
+        spec = TopologySpec.model_validate(self.spec)
+        validate(spec)
+        return compile_topology(spec)
 
 
 def machine(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -17,6 +18,7 @@ from kernbench.engine.components.pe_dma import PeDma
 from kernbench.engine.components.pe_tcm import PeTcm
 from kernbench.engine.core.instrument import Instrument
 from kernbench.engine.core.occupancy import NAMED as HOLDERS_NAMED
+from kernbench.engine.core.records import Wait
 from kernbench.engine.core.transaction import Transaction
 from kernbench.engine.machine.machine import Machine
 from kernbench.engine.program.operations import Op, Operand, Region
@@ -387,16 +389,20 @@ class Agreement:
     def _compare_waits(self, machine: Machine, ended: Sequence[Transaction], reference: Simulator) -> None:
         """Where arbiters decide, every transaction waited for the same others, for as long."""
         numbers = {link.resource: link.index for link in machine.links.values()}
+        stood: defaultdict[int, defaultdict[int, list[Wait]]] = defaultdict(lambda: defaultdict(list))
+        for transaction in ended:
+            for wait in transaction.waits:
+                stood[wait.resource][transaction.id].append(wait)
         for name, wire in reference.contested.items():
-            wanted = wire.waits()
-            for transaction in ended:
-                waits = [wait for wait in transaction.waits if wait.resource == numbers[name]]
+            wanted, there = wire.waits(), stood[numbers[name]]
+            for transaction_id in wanted.keys() | there.keys():
+                waits = there[transaction_id]
                 found = {wait.holder: wait.ns for wait in waits}
-                expected = wanted.get(transaction.id, {})
+                expected = wanted.get(transaction_id, {})
                 if len(waits) == HOLDERS_NAMED:  # the last entry has what is older of the others, too
                     assert sum(wait.holders for wait in waits) == len(expected)
                     found, expected = {-1: fsum(found.values())}, {-1: fsum(expected.values())}
-                assert found == pytest.approx(expected, abs=1e-9), (name, transaction.id)
+                assert found == pytest.approx(expected, abs=1e-9), (name, transaction_id)
                 self.decided += len(waits)
 
     def __str__(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect, bisect_left
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -107,7 +108,9 @@ class ContestedWire(Wire):
         found: dict[int, dict[int, float]] = {}
         for number, came, went in self.stood:
             behind: defaultdict[int, float] = defaultdict(float)
-            for begin, end, other in self.carried:
+            first = bisect(self.carried, came, key=lambda flit: flit[1])  # one follows the other
+            last = bisect_left(self.carried, went, key=lambda flit: flit[0])
+            for begin, end, other in self.carried[first:last]:
                 held = min(end, went) - max(begin, came)
                 if other != number and held > 0.0:
                     behind[other] += held
