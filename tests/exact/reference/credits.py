@@ -110,24 +110,23 @@ class CreditWire(Wire):
 
     def lanes(self) -> list[Lane]:
         """Those whose first message takes this wire."""
-        mine = [*self._own.values(), *(lane for lane in self._node.rooms() if self._leads_here(lane))]
-        return [lane for lane in mine if lane.line]
+        own = [lane for lane in self._own.values() if lane.line]
+        return own + [lane for lane in self._node.rooms() if lane.line and self._leads_here(lane)]
 
     def _leads_here(self, lane: Lane) -> bool:
-        if not lane.line:
-            return False
         head = lane.line[0]
         return self._node.wire_to(head.message.route[head.place + 1]) is self
 
     def _decide(self) -> None:
         self._deciding = False
+        lanes = self.lanes()
         if self._limits.flits:
-            self._allocate()
+            self._allocate(lanes)
         if self._carrying:
             return
-        ready = {lane.number: lane for lane in self.lanes() if self._can_go(lane)}
+        ready = {lane.number: lane for lane in lanes if self._can_go(lane)}
         if not ready:
-            self.held_up += bool(self.lanes())
+            self.held_up += bool(lanes)
             return
         self._served = self._pick(ready, self._served)
         self._let_go(ready[self._served])
@@ -138,11 +137,9 @@ class CreditWire(Wire):
             {n: Flit(one.message, one.place, one.sent, 0.0, one.order) for n, one in heads.items()}, before
         )
 
-    def _allocate(self) -> None:
+    def _allocate(self, lanes: list[Lane]) -> None:
         while free := [room for room in self.rooms if room.owner is None]:
-            asking = {
-                lane.number: lane for lane in self.lanes() if lane.line[0].room is None and not lane.moving
-            }
+            asking = {lane.number: lane for lane in lanes if lane.line[0].room is None and not lane.moving}
             if not asking:
                 return
             self._given = self._pick(asking, self._given)

@@ -123,9 +123,15 @@ class Simulator:
         if found is None:
             place = self.place(name)
 
+            there, of = list[Lane](), 0
+
             def lanes() -> list[Lane]:
-                near = [self.limited.get(edge.id) for edge in self._to[name]]
-                return [room.lane for wire in near if wire is not None for room in wire.rooms]
+                nonlocal there, of
+                if of != len(self.limited):  # wires are made as messages take them
+                    near = [self.limited.get(edge.id) for edge in self._to[name]]
+                    there = [room.lane for wire in near if wire is not None for room in wire.rooms]
+                    of = len(self.limited)
+                return there
 
             found = self._nodes[name] = Node(place.wires.get, lanes)
         return found
