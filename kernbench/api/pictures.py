@@ -69,9 +69,7 @@ def diagram(
         return svg(drawn, overlay(drawn, used), f"{name}, {window.name}")
 
 
-def diagram_frames(
-    run: Run, count: int, launch: Chosen = "all", from_ns: float | None = None, to_ns: float | None = None
-) -> list[ChosenWindow]:
+def diagram_frames(run: Run, count: int, launch: Chosen = "all") -> list[ChosenWindow]:
     """A window of a run (:meth:`kernbench.Run.window`) as ``count`` intervals of equal length, in order.
 
     Each is the window of one picture (:func:`diagram`), so that they show how the traffic moves. Gaps between
@@ -79,7 +77,7 @@ def diagram_frames(
     """
     if count < 1:
         raise UsageError(f"{count} frames cannot be drawn; give a number from 1")
-    chosen = ChosenWindow.of(launch, from_ns, to_ns)
+    chosen = ChosenWindow.of(launch)
     window = run.window(chosen)
     window.check_time()
     begin, end = window.spans[0][0], window.spans[-1][1]

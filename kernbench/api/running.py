@@ -454,13 +454,8 @@ def benches() -> list[dict[str, Any]]:
     Each parameter has ``name type default help env choices minimum``.
     """
     from kernbench.workloads.benches import list_all
+    from kernbench.workloads.benches.params import described
 
     return [
-        {
-            "index": index,
-            "name": spec.name,
-            "description": spec.description,
-            "params": [param.as_dict() for param in spec.params],
-        }
-        for index, spec in enumerate(list_all(), start=1)
+        {"index": index, **described(spec, "description")} for index, spec in enumerate(list_all(), start=1)
     ]

@@ -213,16 +213,10 @@ def traffic_patterns() -> list[dict[str, Any]]:
 
     Each parameter has ``name type default help env choices minimum``.
     """
+    from kernbench.workloads.benches.params import described
     from kernbench.workloads.probes.traffic_patterns import patterns
 
-    return [
-        {
-            "name": pattern.name,
-            "formula": pattern.formula,
-            "params": [param.as_dict() for param in pattern.params],
-        }
-        for pattern in patterns()
-    ]
+    return [described(pattern, "formula") for pattern in patterns()]
 
 
 def _plan(

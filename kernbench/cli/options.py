@@ -94,6 +94,11 @@ def file(name: str = "file", metavar: str | None = None) -> Callable[[Function],
 device = click.option("--device", metavar="all|sip:N", help="The SIPs to run on.  [default: SIP 0]")
 """``--device``, passed as ``device``: the SIPs that a bench is given."""
 
+packages = click.option(
+    "--device", default="all", show_default=True, metavar="all|sip:N", help="Packages that share the model."
+)
+"""``--device`` of a model, passed as ``device``."""
+
 topo = click.option(
     "--topo",
     multiple=True,
@@ -359,6 +364,13 @@ class _End(click.ParamType[float]):
         return float(click.FLOAT.convert(value, param, ctx))
 
 
+launch = click.option(
+    "--launch", metavar="N|all|setup|run", default="all", show_default=True,
+    help="Time to look at: one launch, all of them, the time outside of them, or the whole run.",
+)  # fmt: skip
+"""``--launch``, passed as ``launch``."""
+
+
 def window(function: Function) -> Function:
     """``--launch``, ``--from`` and ``--to`` as a ``window``, by default all launches."""
 
@@ -367,10 +379,6 @@ def window(function: Function) -> Function:
         return function(*given, window=ChosenWindow(launch, from_ns, to_ns), **more)
 
     taken = cast(Function, with_window)
-    launch = click.option(
-        "--launch", metavar="N|all|setup|run", default="all", show_default=True,
-        help="Time to look at: one launch, all of them, the time outside of them, or the whole run.",
-    )  # fmt: skip
     begin = click.option("--from", "from_ns", type=float, metavar="NS", help="Start of the time range.")
     end = click.option("--to", "to_ns", type=_End(), metavar="NS", help="End of the time range.")
     return launch(begin(end(taken)))

@@ -22,7 +22,7 @@ from kernbench.host.driver import Driver
 from kernbench.host.estimates import Estimate
 from kernbench.host.expectations import Check, Expected
 from kernbench.host.factory import TensorFactory
-from kernbench.host.launching import AskedLaunch, LaunchHandle, submit
+from kernbench.host.launching import LaunchHandle, LaunchSpec, submit
 from kernbench.host.queue_sets import Queues, QueueSet
 from kernbench.host.repeats import periods
 from kernbench.host.scheduler import Scheduler
@@ -169,8 +169,8 @@ class Context(TensorFactory):
         self._before_making()
         choose = partial(self._choose, len(self.launches))
         kernel, constexpr = chosen(kernel, args, constexpr, choose)
-        asked = AskedLaunch(name, kernel, args, constexpr, failure_policy, nbytes_code, for_pes)
-        handle = self._submit(asked)
+        spec = LaunchSpec(name, kernel, args, constexpr, failure_policy, nbytes_code, for_pes)
+        handle = self._submit(spec)
         made = self.choices.made[-1:]
         if made and made[0].launch == len(self.launches) - 1:
             handle.first_of = made[0].first_of
@@ -179,10 +179,10 @@ class Context(TensorFactory):
     def launch_part(self, name: str, kernel: Callable[..., Any], *args: object) -> LaunchHandle:
         """Start the current rank's part of a collective, as :meth:`launch` does; no rank leaves it out."""
         self._before_making()
-        return self._submit(AskedLaunch(name, kernel, args, {}, collective=True))
+        return self._submit(LaunchSpec(name, kernel, args, {}, collective=True))
 
-    def _submit(self, asked: AskedLaunch) -> LaunchHandle:
-        handle = submit(self._driver, self._data, self.storage, asked)
+    def _submit(self, spec: LaunchSpec) -> LaunchHandle:
+        handle = submit(self._driver, self._data, self.storage, spec)
         self.launches.append(handle)
         self.scheduler.current.launches.append(handle)
         return handle

@@ -88,7 +88,7 @@ class Grid(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class AskedLaunch:
+class LaunchSpec:
     """A launch as the program asks for it: see :meth:`kernbench.host.Context.launch`."""
 
     name: str
@@ -112,7 +112,7 @@ class LaunchHandle:
 
     def __init__(
         self,
-        asked: AskedLaunch,
+        spec: LaunchSpec,
         targets: Sequence[Place],
         request: Request,
         tensors: Sequence[Tensor],
@@ -120,17 +120,17 @@ class LaunchHandle:
         call: str,
         follows: int = -1,
     ) -> None:
-        self.name = asked.name
+        self.name = spec.name
         self.call = call
-        self.for_pes = asked.for_pes
-        self.grid = asked.grid
+        self.for_pes = spec.for_pes
+        self.grid = spec.grid
         """Its blocks, until it is done."""
         self.blocks = self.grid.blocks if self.grid is not None else 0
         self._settings: Callable[[], Mapping[str, Any]] = (
             self.grid.settings if self.grid is not None else dict
         )
-        self.source = defined_in(asked.kernel)
-        self.language = str(getattr(asked.kernel, "written_in", "tl"))
+        self.source = defined_in(spec.kernel)
+        self.language = str(getattr(spec.kernel, "written_in", "tl"))
         self.first_of = 0
         self.model_nodes = self.model_line = self.model_kind = ""
         """What the launch carries out of a compiled model, where that is, and its sort of kernel."""
@@ -189,7 +189,7 @@ class LaunchHandle:
         return f"<launch '{self.name}' on {len(self.targets)} PEs, {'done' if self.done else 'running'}>"
 
 
-def submit(driver: Driver, data: DataPlane, storage: Storage, asked: AskedLaunch) -> LaunchHandle:
+def submit(driver: Driver, data: DataPlane, storage: Storage, spec: LaunchSpec) -> LaunchHandle:
     """Check a launch, wait until its tensors are mapped and written, and send it.
 
     It runs on every PE that holds a shard of one of its tensors, but not where its part of one is empty; a
@@ -198,35 +198,35 @@ def submit(driver: Driver, data: DataPlane, storage: Storage, asked: AskedLaunch
     :class:`KernelError` where arguments do not fit the kernel) before anything is sent. Of ranks that are
     alike only the leader's are sent, and those of a collective.
     """
-    tensors = _tensors(asked)
-    targets = _targets(asked, tensors)
-    _check_settings(asked)
-    _name_tensors(asked, tensors)
+    tensors = _tensors(spec)
+    targets = _targets(spec, tensors)
+    _check_settings(spec)
+    _name_tensors(spec, tensors)
     for tensor in tensors:
-        _check_reach(asked.name, tensor, targets, driver.machine.addresses.pe_name)
+        _check_reach(spec.name, tensor, targets, driver.machine.addresses.pe_name)
     call = KernelCall(
-        asked.kernel,
-        [_bound(a) for a in asked.args],
-        {k: _bound(v) for k, v in asked.constexpr.items()},
-        name=asked.name,
+        spec.kernel,
+        [_bound(a) for a in spec.args],
+        {k: _bound(v) for k, v in spec.constexpr.items()},
+        name=spec.name,
         data=data,
         called_at=line_of(sys._getframe()),
     )
     for tensor in tensors:
         tensor.settle_writes()
     program = driver.scheduler.current
-    if asked.grid is not None:
+    if spec.grid is not None:
         _follow(program.launches, tensors, targets)
-    code = storage.deploy(asked.name, asked.kernel, asked.nbytes_code, targets)
+    code = storage.deploy(spec.name, spec.kernel, spec.nbytes_code, targets)
 
     def send() -> Request:
         data.races.launch_submitted(targets)
-        return driver.launch(call, targets, code, fail_fast=asked.failure_policy == "fail_fast")
+        return driver.launch(call, targets, code, fail_fast=spec.failure_policy == "fail_fast")
 
     made, follows = None, -1
     if program.alike is not None or program.sent is not None:
-        made = same_launch.sent(asked, line_of(sys._getframe()))
-    if program.alike is None or made is None or asked.collective:
+        made = same_launch.sent(spec, line_of(sys._getframe()))
+    if program.alike is None or made is None or spec.collective:
         request = send()
     else:
         sips = sorted({sip for tensor in tensors for sip in tensor.sips})
@@ -237,22 +237,22 @@ def submit(driver: Driver, data: DataPlane, storage: Storage, asked: AskedLaunch
             request = driver.follow(request, targets[0][0])
             for tensor in tensors:
                 tensor.root.not_written_by = made.said
-    handle = LaunchHandle(asked, targets, request, tensors, driver, call.line, follows)
+    handle = LaunchHandle(spec, targets, request, tensors, driver, call.line, follows)
     if program.sent is not None and made is not None:
         program.sent.append((made, handle))
     return handle
 
 
-def _tensors(asked: AskedLaunch) -> list[Tensor]:
+def _tensors(spec: LaunchSpec) -> list[Tensor]:
     """The tensors among the arguments, each once."""
-    name = asked.name
+    name = spec.name
     if not isinstance(name, str) or not name:
         raise UsageError(
             f"launch({shown(name)}, ...): the first argument is the launch's name, then the kernel"
         )
-    if not callable(asked.kernel):
-        raise UsageError(f"launch '{name}': {shown(asked.kernel)} is not a kernel function")
-    labelled = {**{f"argument {i}": a for i, a in enumerate(asked.args)}, **asked.constexpr}
+    if not callable(spec.kernel):
+        raise UsageError(f"launch '{name}': {shown(spec.kernel)} is not a kernel function")
+    labelled = {**{f"argument {i}": a for i, a in enumerate(spec.args)}, **spec.constexpr}
     for label, value in labelled.items():
         inside = value.values() if isinstance(value, Mapping) else value
         if isinstance(inside, Collection) and any(isinstance(v, Tensor) for v in inside):
@@ -263,9 +263,9 @@ def _tensors(asked: AskedLaunch) -> list[Tensor]:
     return list({id(v): v for v in labelled.values() if isinstance(v, Tensor)}.values())
 
 
-def _targets(asked: AskedLaunch, tensors: Sequence[Tensor]) -> list[Place]:
+def _targets(spec: LaunchSpec, tensors: Sequence[Tensor]) -> list[Place]:
     """The PEs that the launch runs on."""
-    blocks = asked.grid.blocks if asked.grid is not None else 0
+    blocks = spec.grid.blocks if spec.grid is not None else 0
     without = {
         place
         for tensor in tensors
@@ -279,28 +279,28 @@ def _targets(asked: AskedLaunch, tensors: Sequence[Tensor]) -> list[Place]:
         targets = sorted(set.intersection(*reaching))[:blocks]
     if not targets:
         raise UsageError(
-            f"launch '{asked.name}': no tensor argument, so no PE to run on; pass at least one tensor"
+            f"launch '{spec.name}': no tensor argument, so no PE to run on; pass at least one tensor"
         )
     return targets
 
 
-def _check_settings(asked: AskedLaunch) -> None:
-    if asked.failure_policy not in FAILURE_POLICIES:
+def _check_settings(spec: LaunchSpec) -> None:
+    if spec.failure_policy not in FAILURE_POLICIES:
         raise UsageError(
-            f"launch '{asked.name}': failure_policy is {asked.failure_policy!r}; it must be one of "
+            f"launch '{spec.name}': failure_policy is {spec.failure_policy!r}; it must be one of "
             f"{', '.join(map(repr, FAILURE_POLICIES))}"
         )
-    if isinstance(asked.for_pes, bool) or not isinstance(asked.for_pes, int) or asked.for_pes < 0:
+    if isinstance(spec.for_pes, bool) or not isinstance(spec.for_pes, int) or spec.for_pes < 0:
         raise UsageError(
-            f"launch '{asked.name}': for_pes is {shown(asked.for_pes)}; give how many PEs the job is for"
+            f"launch '{spec.name}': for_pes is {shown(spec.for_pes)}; give how many PEs the job is for"
         )
 
 
-def _name_tensors(asked: AskedLaunch, tensors: Sequence[Tensor]) -> None:
+def _name_tensors(spec: LaunchSpec, tensors: Sequence[Tensor]) -> None:
     """Tensors without a name take that of the kernel's parameter."""
     if any(tensor.takes_name for tensor in tensors):
-        names = argument_names(asked.kernel, len(asked.args))
-        for argument, value in [*zip(names, asked.args, strict=True), *asked.constexpr.items()]:
+        names = argument_names(spec.kernel, len(spec.args))
+        for argument, value in [*zip(names, spec.args, strict=True), *spec.constexpr.items()]:
             if isinstance(value, Tensor):
                 value.take_name(argument)
 

@@ -13,7 +13,7 @@ from kernbench.host.tensors import Tensor
 from kernbench.language.binding import argument_names, name_of
 
 if TYPE_CHECKING:
-    from kernbench.host.launching import AskedLaunch
+    from kernbench.host.launching import LaunchSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +33,16 @@ class Sent:
         return f"launch '{self.name}'" + (f" at {self.line}" if self.line else "")
 
 
-def sent(asked: AskedLaunch, line: str) -> Sent:
+def sent(spec: LaunchSpec, line: str) -> Sent:
     """A launch as it is compared; of one of a collective only the tensors are, as its ranks are not alike."""
-    names = argument_names(asked.kernel, len(asked.args))
-    named = {**dict(zip(names, asked.args, strict=True)), **asked.constexpr}
+    names = argument_names(spec.kernel, len(spec.args))
+    named = {**dict(zip(names, spec.args, strict=True)), **spec.constexpr}
     taken = {
         key: _seen(value) if isinstance(value, Tensor) else value
         for key, value in named.items()
-        if isinstance(value, Tensor) or not asked.collective
+        if isinstance(value, Tensor) or not spec.collective
     }
-    return Sent(asked.name, asked.kernel, taken, line, asked.collective)
+    return Sent(spec.name, spec.kernel, taken, line, spec.collective)
 
 
 def difference(one: Sent, other: Sent) -> str:

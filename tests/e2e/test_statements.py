@@ -30,6 +30,7 @@ OF_TOOLS = {
     "--home",
     "--against",
     "--archives",
+    "--durations",
     "--only",
     "--parts",
     "--rounds",
@@ -37,7 +38,7 @@ OF_TOOLS = {
     "--nthreads",
     "--to-path",
 }
-"""Options of ``make neo4j``, of the programs in ``tools``, and of ``dask worker``."""
+"""Options of ``make neo4j``, of the programs in ``tools``, of pytest, and of ``dask worker``."""
 
 
 def name(path: Path) -> str:

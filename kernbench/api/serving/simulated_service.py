@@ -101,7 +101,8 @@ def serve_sim(
     target = Target(*(_limit(*one) for one in (("ttft_ns", ttft_ns), ("tpot_ns", tpot_ns))))
     load_at, rates, asked = _load(rate, prompt, output, requests, seed)
     Limits(1, block_tokens, batch, step_tokens)  # before anything is simulated
-    steps = _Steps(model, topology, device, weights, cache, topo, exact, store, progress, batch, step_tokens)
+    how = {"topo": topo, "device": device, "weights": weights, "cache": cache, "exact": exact, "store": store}
+    steps = _Steps(model, topology, how, progress, batch, step_tokens)
     tokens = cache_tokens if cache_tokens is not None else steps.room(batch, step_tokens)
     check_number("cache_tokens", tokens, 1, 1e12)
     if tokens < block_tokens:
@@ -138,26 +139,19 @@ class _Steps:
         self,
         model: str,
         topology: Topology,
-        device: str,
-        weights: str,
-        cache: str,
-        topo: Mapping[str, object] | None,
-        exact: bool,
-        store: Store,
+        how: dict[str, Any],
         progress: PieceProgress | None,
         batch: int,
         step_tokens: int,
     ) -> None:
         from kernbench.workloads.benches.llama_decoder import named, sizes_of
 
-        self.model, types = model, {"weights": weights, "cache": cache}
-        self.which = {**named(model), **types}
+        self.which = {**named(model), "weights": how["weights"], "cache": how["cache"]}
         self.sizes = sizes_of(**self.which)
-        self.graph, _ = kept_machine(topology, topo)
-        self.how: dict[str, Any] = {"device": device, "exact": exact, "store": store, **types}
-        self.topology, self.topo, self.progress = topology, topo, progress
+        self.graph, _ = kept_machine(topology, how["topo"])
+        self.model, self.topology, self.how, self.progress = model, topology, how, progress
         self.name, self.machine = self.sizes.name, str(self.graph.properties["name"])
-        self.packages = 1 if device != "all" else int(self.graph.properties["sips"])
+        self.packages = 1 if how["device"] != "all" else int(self.graph.properties["sips"])
         self.table = StepTable(self.simulate, batch, step_tokens)
 
     def simulate(self, phase: Phase, batch: int, tokens: int) -> float:
@@ -167,10 +161,7 @@ class _Steps:
             of = f"decode of {batch} x {tokens} keys" if phase == "decode" else f"prefill of {tokens} tokens"
             done = len(self.table.decode) + len(self.table.prefill)
             self.progress(Standing(done, 0, f"{done} of {done + 1} steps simulated so far, the next a {of}"))
-        found = step(
-            self.model, self.topology, phase, batch, tokens, topo=self.topo, capacity="ignore", **self.how
-        )
-        return found.ns
+        return step(self.model, self.topology, phase, batch, tokens, capacity="ignore", **self.how).ns
 
     def room(self, batch: int, step_tokens: int) -> int:
         from kernbench.workloads.benches import resolve

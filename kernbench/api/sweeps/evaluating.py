@@ -20,6 +20,7 @@ from kernbench.support.user_greenlets import run_user
 from kernbench.support.user_modules import users_code
 from kernbench.support.written_files import writing
 from kernbench.version import __version__
+from kernbench.workloads.benches.params import described
 
 FAST_VARIABLE = "MILESTONE_FAST"
 """Where it is 1, evaluations draw from the points that are kept, and run nothing."""
@@ -111,14 +112,7 @@ def evaluations() -> list[dict[str, Any]]:
     """The shipped evaluations: ``name description params``."""
     from kernbench.api.evaluations import list_all
 
-    return [
-        {
-            "name": spec.name,
-            "description": spec.description,
-            "params": [param.as_dict() for param in spec.params],
-        }
-        for spec in list_all()
-    ]
+    return [described(spec, "description") for spec in list_all()]
 
 
 def _write_results(result: Evaluated, folder: Path, against: str | None, threshold: float) -> None:

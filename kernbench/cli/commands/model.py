@@ -53,9 +53,7 @@ def _numbers(_ctx: click.Context, param: click.Parameter, text: str) -> tuple[in
     help="Simulate the first context and prompt again with twice the memory, the links, the arithmetic.",
 )  # fmt: skip
 @click.option("--no-energy", is_flag=True, help="Leave out energy and critical path; takes half the time.")
-@click.option(
-    "--device", default="all", show_default=True, metavar="all|sip:N", help="Packages that share it."
-)
+@options.packages
 @click.option(
     "--kernels", type=click.Choice(["own", "triton"]), default="own", show_default=True,
     help="own: each PE streams what lies with it; triton: kernels of Triton over a grid.",

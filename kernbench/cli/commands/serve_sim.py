@@ -40,7 +40,7 @@ def _time(_ctx: click.Context, _param: click.Parameter, text: str | None) -> flo
 @click.argument("model")
 @options.topology
 @options.topo
-@click.option("--device", default="all", show_default=True, metavar="all|sip:N", help="The SIPs to run on.")
+@options.packages
 @options.types
 @click.option(
     "--rate", metavar="R/s",

@@ -40,10 +40,7 @@ _TRIED = 3
 )  # fmt: skip
 @options.topo
 @options.faults
-@click.option(
-    "--launch", metavar="N|all|setup|run", default="all", show_default=True,
-    help="Time to look at: one launch, all of them, the time outside of them, or the whole run.",
-)  # fmt: skip
+@options.launch
 @click.option("--no-rerun", is_flag=True, help="Only estimate; run nothing.")
 @click.option("--bench", metavar="NAME", help="The bench to run, if RUN was of a Python function.")
 @click.option(

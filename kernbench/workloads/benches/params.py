@@ -112,6 +112,12 @@ def _integer(text: str) -> int:
         raise ValueError(_NOT_PARSED[int].format(text)) from None
 
 
+def described(spec: Any, about: str) -> dict[str, Any]:
+    """``name``, the attribute ``about`` and ``params`` of what is registered with parameters, for JSON."""
+    params = [param.as_dict() for param in spec.params]
+    return {"name": spec.name, about: getattr(spec, about), "params": params}
+
+
 def resolve_params(
     owner: str,
     params: Iterable[Param],
