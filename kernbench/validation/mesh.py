@@ -77,7 +77,7 @@ def machine(shape: str, k: int, vcs: int) -> PropertyGraph:
 
 def zero_load(case: Case) -> float:
     """Largest difference from the closed form (6 + 4 H + L - 1 on a mesh) over all pairs, cycles."""
-    k, mesh = int(case["k"]), _Mesh(case)
+    k, mesh = int(case["k"]), Mesh(case)
     worst = 0.0
     for source in range(k * k):
         for target in range(k * k):
@@ -135,16 +135,20 @@ def mean_latency(case: Case, rate: float, limit: float = math.inf, times: int = 
     It is infinite as soon as it is sure not to be below ``limit``. ``times`` as many cycles are simulated.
     """
     begin, end, last = times * WARM_UP, times * (WARM_UP + MEASURED), times * LAST
-    mesh = _Mesh(case)
+    mesh = Mesh(case)
     k = int(case["k"])
     chance = np.random.default_rng(1)
     cycle = 0
     # Packets go on being sent until all that are measured have been received, as in the reference.
     while cycle < end or (mesh.under_way and cycle < last):
-        sent = chance.random((PERIOD, k * k)) < rate / int(case["packet_flits"])
+        sent = chance.random((PERIOD, k * k)) < rate / int(case["packet_flits"]) * case.get("shares", 1.0)
         cycles, sources = np.nonzero(sent)
         if case["traffic"] == "transpose":
             targets = sources % k * k + sources // k
+        elif "partners" in case:
+            targets = case["partners"][sources]
+        elif case["traffic"] == "others":
+            targets = (sources + chance.integers(1, k * k, sent.shape)[sent]) % (k * k)
         else:
             targets = chance.integers(0, k * k, sent.shape)[sent]
         measured = begin <= cycle < end
@@ -157,12 +161,12 @@ def mean_latency(case: Case, rate: float, limit: float = math.inf, times: int = 
     return fmean(mesh.latencies) if mesh.latencies else 0.0
 
 
-class _Mesh:
+class Mesh:
     """The machine of a case, and how long its packets were under way."""
 
     def __init__(self, case: Case) -> None:
         self._k = int(case["k"])
-        graph = machine(str(case.get("shape", "mesh")), self._k, int(case.get("vcs", 0)))
+        graph = case.get("graph") or machine(str(case.get("shape", "mesh")), self._k, int(case.get("vcs", 0)))
         self.machine = Machine(graph, traced=False, check=False)
         self._flits = int(case["packet_flits"])
         self._paths: dict[tuple[int, int], Path] = {}
