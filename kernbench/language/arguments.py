@@ -21,8 +21,6 @@ _NUMBERS = (bool, int, float, np.generic)
 _INTEGERS = (bool, int, np.integer, np.bool_)
 _NO_REALS = (np.complexfloating, np.flexible)
 
-I32_MIN, I32_MAX = -(2**31), 2**31 - 1
-
 
 class BadArgumentError(Exception):
     """An argument of a ``tl`` call is wrong; the call turns it into a :class:`KernelError`."""
@@ -114,7 +112,7 @@ def is_scalar(value: object) -> bool:
 
 
 def scalar(argument: str, value: Any) -> int | float:
-    """A Python number; integers must fit 32 bits, the size of the hardware's scalar registers."""
+    """A Python number; integers must fit 64 bits."""
     if type(value) is float:
         return value
     if not is_scalar(value):
@@ -123,8 +121,8 @@ def scalar(argument: str, value: Any) -> int | float:
         return bool(value)
     if isinstance(value, _INTEGERS):
         number = int(value)
-        if not I32_MIN <= number <= I32_MAX:
-            raise BadArgumentError(argument, f"{number} does not fit 32 bits")
+        if not -(1 << 63) <= number < 1 << 64:
+            raise BadArgumentError(argument, f"{number} does not fit 64 bits")
         return number
     if isinstance(value, _NO_REALS):
         raise BadArgumentError(argument, f"{shown(value)} is not a real number")

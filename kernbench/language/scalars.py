@@ -22,18 +22,19 @@ class Scalar(int):
     __hash__ = int.__hash__
 
 
-class Scalars(Sequence[Scalar]):
-    """The numbers of a ``range``, made as they are asked for."""
+class Scalars(Sequence[Any]):
+    """The numbers of a ``range`` as values of the language, made as they are asked for."""
 
-    def __init__(self, numbers: range) -> None:
+    def __init__(self, numbers: range, made: type[int] = Scalar) -> None:
         self._numbers = numbers
+        self._made = made
 
     def __len__(self) -> int:
         return len(self._numbers)
 
     def __getitem__(self, place: Any) -> Any:
         found = self._numbers[place]
-        return Scalars(found) if isinstance(found, range) else Scalar(found)
+        return Scalars(found, self._made) if isinstance(found, range) else self._made(found)
 
 
 _PLAIN = (int, bool, Scalar, Truth)

@@ -116,6 +116,8 @@ def by_rule(
     """
     row = OPERATIONS[name]
     integers = not any(dtypes.dtype(one).is_float for one in (*inputs, dtype))
+    if row.kind not in ("cast", "move") and any(one in ("i64", "u64") for one in inputs):
+        elements *= 2  # a lane is 32 bits wide
     knowable = math.prod(shape) <= KNOWN_ELEMENTS and (integers or row.result == "mask")
     out_bytes = arguments.nbytes(shape, dtype)
     if elements > _MOST:  # no scratch has room for that

@@ -81,17 +81,17 @@ def _running(name: str, meaning: str, function: Any, check: Any, **more: Any) ->
     )
 
 
-_SHORT = ("bf16", "i8", "u8")
+_SHORT = ("bf16", "i8", "u8", "i16", "u16")
 
 ALONG = (
     _running("softmax", "Softmax along ``axis``, the maximum subtracted first; five passes by default.",
              _softmax, _of_softmax, axis=-1, float_only=True, ignored=("ieee_rounding",)),
-    _running("cumsum", "Running sum along ``axis``. Sums of i8 are i32, those of bf16 f32, as in Triton.",
+    _running("cumsum", "Running sum along ``axis``. Sums of short integers are i32 or u32, of bf16 f32.",
              np.cumsum, _of_cumsum, axis=0, wide=_SHORT, running=True),
-    _running("cumprod", "Running product along ``axis``. Products of i8 are i32, of bf16 f32.",
+    _running("cumprod", "Running product along ``axis``, in the types of running sums.",
              np.cumprod, _of_cumprod, axis=0, wide=_SHORT, running=True),
     _reduction("sum", """\
-Sum along ``axis``, or of all elements. Sums of i8 are i32, those of f16 and bf16 f32.
+Sum along ``axis``, or of all elements. Sums of short integers are i32 or u32, of f16 and bf16 f32.
 
 The axis stays with size 1, so that the result broadcasts against ``x``; with ``keep_dims=False`` it
 goes, as in Triton. So do all reductions.""", _sum, _of_sum, wide=("f16", *_SHORT)),

@@ -70,15 +70,13 @@ DTYPES: dict[str, DType] = {
         DType("i8", np.dtype(np.int8), 0.0),
         DType("u8", np.dtype(np.uint8), 0.0),
         DType("i32", np.dtype(np.int32), 0.0),
+        *(DType(f"i{bits}", np.dtype(f"int{bits}"), 0.0) for bits in (16, 64)),
+        *(DType(f"u{bits}", np.dtype(f"uint{bits}"), 0.0) for bits in (16, 32, 64)),
     )
 }
 """Those that engines calculate with."""
-_IN_MEMORY = (
-    *(DType(f"i{bits}", np.dtype(f"int{bits}"), 0.0) for bits in (16, 64)),
-    *(DType(f"u{bits}", np.dtype(f"uint{bits}"), 0.0) for bits in (16, 32, 64)),
-    DType("f64", np.dtype(np.float64), 1e-12),
-)
-"""Of pointers, indices and other values in memory; no engine calculates with them."""
+INDICES = ("i16", "i64", "u16", "u32", "u64")
+"""Of pointers and indices: a kernel of Triton knows such integers once they are loaded."""
 PACKED = {
     known.name: known
     for known in (
@@ -88,7 +86,7 @@ PACKED = {
     )
 }
 """Block floating point, of which 16 elements share an exponent of a byte, and two integers in a byte."""
-_WHOLE = {**DTYPES, **{known.name: known for known in _IN_MEMORY}}
+_WHOLE = {**DTYPES, "f64": DType("f64", np.dtype(np.float64), 1e-12)}
 _ALL = {**_WHOLE, **PACKED}
 _OF_NUMPY = {known.numpy: known for known in _WHOLE.values()}
 SIZES = {name: known.itemsize for name, known in _WHOLE.items()}

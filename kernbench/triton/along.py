@@ -32,7 +32,9 @@ def _reduction(row: Operation) -> Any:
         if return_indices:
             return found, self._along(row.index, handle, axis, keep_dims)
         # As in Triton: what is calculated with it neither is rounded nor wraps as short types do.
-        return self._converted(found, "f32" if dtypes.dtype(handle.dtype).is_float else "i32")
+        short = dtypes.SIZES[found.dtype] < 4
+        wide = "f32" if dtypes.dtype(found.dtype).is_float else "i32"
+        return self._converted(found, wide) if short else found
 
     def total(
         self: AlongCalls, input: Any, axis: Any = None, keep_dims: bool = False, dtype: Any = None

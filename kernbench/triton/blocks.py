@@ -15,7 +15,7 @@ from kernbench.language.handles import TensorHandle
 from kernbench.language.issue import made_call, tl_call
 from kernbench.operations import OPERATIONS, Operation
 from kernbench.support import dtypes
-from kernbench.support.dtypes import DTYPES
+from kernbench.support.dtypes import INDICES
 from kernbench.triton.atomics import AnsweredAtomics
 from kernbench.triton.pointers import Ptr
 from kernbench.triton.values import INTEGERS, Float, Int, KnownBlock, PointerTo, combined, data_of, dtype
@@ -47,7 +47,7 @@ class BlockCalls(AnsweredAtomics):
     @tl_call
     def zeros(self, shape: object, dtype: str = "f32") -> Any:
         """Zeros of ``shape``."""
-        return self._zeros(shape, _made(dtype))
+        return self._zeros(shape, _stored(dtype))
 
     @tl_call
     def zeros_like(self, input: Any) -> Any:
@@ -59,9 +59,8 @@ class BlockCalls(AnsweredAtomics):
         """``shape`` filled with ``value``; a handle of one element is repeated."""
         if isinstance(value, TensorHandle):
             return self._repeated(self.cast(value, dtype), shape)
-        if dtypes.dtype(arguments.dtype("dtype", _made(dtype))).is_float:
-            value = float(value)
-        return self._full(shape, value, _made(dtype))
+        name = arguments.dtype("dtype", _stored(dtype))
+        return self._full(shape, float(value) if dtypes.dtype(name).is_float else value, name)
 
     @tl_call
     def cast(self, input: Any, dtype: Any, fp_downcast_rounding: object = None, bitcast: bool = False) -> Any:
@@ -76,7 +75,7 @@ class BlockCalls(AnsweredAtomics):
         if isinstance(dtype, PointerTo):
             return self.loaded(handle, "a pointer of").to(dtype)
         name = _stored(dtype)
-        if name in INTEGERS and name not in DTYPES:
+        if name in INDICES and handle.dtype in INTEGERS:
             self._wait_for(handle)
             if handle._value is not None:
                 return self.loaded(handle, f"{name} of").to(dtype)
@@ -197,12 +196,6 @@ def _bitcast(op: Op, inputs: Sequence[Array]) -> Array:
 def _stored(name: Any) -> str:
     """A type of Triton's by KernBench's name."""
     return str(dtype(name)) if isinstance(name, str) else name
-
-
-def _made(name: Any) -> str:
-    """The type of a block that is made: engines have no other integers than these."""
-    stored = _stored(name)
-    return "i32" if stored in INTEGERS and stored not in DTYPES else stored
 
 
 def _extents(given: Sequence[Any]) -> tuple[int, ...]:

@@ -126,7 +126,7 @@ class TritonLanguage(ScaledCalls):
 
         ``trans_a`` and ``trans_b`` are those of Triton 2.0: the operand with its last two axes exchanged.
         """
-        x, y = self._handle("input", input), self._handle("other", other)
+        x, y = self._handle("input", _narrow(input)), self._handle("other", _narrow(other))
         x, y = self.trans(x) if trans_a else x, self.trans(y) if trans_b else y
         if x.ndim == y.ndim == 3 and x.shape[0] == y.shape[0]:
             sums = [None if acc is None else acc[n] for n in range(x.shape[0])]
@@ -260,6 +260,18 @@ def called(name: str) -> Callable[..., Any]:
     call.__name__ = call.__qualname__ = name
     call.__doc__ = getattr(TritonLanguage, name).__doc__
     return call
+
+
+def _narrow(value: Any) -> Any:
+    """A factor of a product; known integers as i32, which all of them must fit."""
+    if not isinstance(value, KnownBlock) or value.dtype not in dtypes.INDICES:
+        return value
+    found = value.to("i32")
+    if not np.array_equal(found.data, value.data):
+        raise KernelError(
+            f"a factor of {value.dtype} does not fit 32 bits; the matrix engine takes i8 and i32"
+        )
+    return found
 
 
 def _axis(axis: object) -> int:

@@ -87,9 +87,7 @@ class TritonMemory(Operands):
             self._saw(op)
         if ptr.shape == () and dtype in INTEGERS:
             return self._scalar(handle)
-        if dtype in INTEGERS and dtype not in dtypes.DTYPES:
-            return self.loaded(handle, "argument 'pointer': it is")
-        return handle
+        return self.index(handle)
 
     @tl_call
     def store(
@@ -129,10 +127,10 @@ class TritonMemory(Operands):
         """What is written to a block of ``shape``: ``value``, in its type and as large."""
         if dtype in INTEGERS and data_of(value) is not None:
             value = value if isinstance(value, KnownBlock) else Int(value)
-            if dtype not in dtypes.DTYPES:
+            if dtype in dtypes.INDICES:
                 low = np.asarray(data_of(value.to(kind(dtype))), dtypes.dtype(dtype).numpy)
                 return self.constant(np.broadcast_to(low, shape), dtype)
-            if isinstance(value, Int) or value.dtype not in dtypes.DTYPES:
+            if isinstance(value, Int) or value.dtype in dtypes.INDICES:
                 value = value.to(kind(dtype))
         if arguments.is_scalar(value):
             return self._full(shape, arguments.scalar(argument, value), dtype)

@@ -20,14 +20,15 @@ from kernbench.language.arguments import BadArgumentError
 from kernbench.language.handles import TensorHandle
 from kernbench.language.issue import tl_call
 from kernbench.language.loops import LoopCalls
+from kernbench.language.promotion import wider
+from kernbench.language.scalars import Scalars
 from kernbench.operations import OPERATIONS
 from kernbench.support import dtypes
 from kernbench.support.hints import no_attribute
 from kernbench.triton.names import METHODS
 from kernbench.triton.pointers import BlockPtr, Ptr
-from kernbench.triton.promotion import casts
-from kernbench.triton.values import INT1, INTEGERS, Float, Int, KnownBlock, dtype
-from kernbench.values.numeric import cast
+from kernbench.triton.promotion import casts, common
+from kernbench.triton.values import INT1, INTEGERS, Float, Int, KnownBlock, Number, dtype, scalar
 
 Array = np.ndarray[Any, Any]
 _SHORT = ("f16", "bf16", "f8e4m3", "f8e5m2")
@@ -45,11 +46,7 @@ class Operands(RunAhead, LoopCalls):
 
     def handle_of(self, value: KnownBlock) -> TensorHandle:
         """A known block as engines take it."""
-        data, name = value.data, str(value.dtype) if value.dtype in dtypes.DTYPES else "i32"
-        found = cast(data, name)
-        if not np.array_equal(found, data):
-            raise KernelError("a block of integers does not fit 32 bits; engines calculate with i32")
-        return self.constant(found, name)
+        return self.constant(value.data, str(value.dtype))
 
     def constant(self, data: Array, dtype: str) -> TensorHandle:
         """A handle to values that nothing has to compute; no time passes."""
@@ -57,6 +54,13 @@ class Operands(RunAhead, LoopCalls):
         op = self._new("view", "known", (), data.shape or (1,), dtype, {"data": data})
         self._send(Define(op))
         return self._result(op, room, lambda _: lambda: data)
+
+    def index(self, handle: TensorHandle) -> Any:
+        """Integers for pointers and indices as known ones, once they are there; others as they are."""
+        if handle.dtype not in dtypes.INDICES:
+            return handle
+        self._wait_for(handle)
+        return handle if handle._value is None else KnownBlock(handle.data, self)
 
     def loaded(self, handle: TensorHandle, what: str) -> KnownBlock:
         """The integers of a handle, which are waited for; computed ones are an error of ``what``."""
@@ -78,8 +82,8 @@ class Operands(RunAhead, LoopCalls):
 
     @tl_call
     def static_range(self, start: int, stop: int | None = None, step: int = 1) -> Sequence[int]:
-        """Python's ``range``."""
-        return self._numbers(start, stop, step)
+        """Python's ``range``, of constants."""
+        return Scalars(self._numbers(start, stop, step), Number)
 
     def _result(self, op: Op, block: Block, value: Any = None) -> TensorHandle:
         return _typed(super()._result(op, block, value))
@@ -102,8 +106,7 @@ class Operands(RunAhead, LoopCalls):
             raise BadArgumentError(argument, f"{value!r} is in memory; tl.load it first")
         if arguments.is_scalar(value):
             number = arguments.scalar(argument, self._operand(value))
-            kind = {float: "f32", bool: "i1"}.get(type(number), "i32")
-            return self._full((1,), number, kind)
+            return self._full((1,), number, str((value if type(value) is Int else scalar(number)).dtype))
         return super()._handle(argument, value)
 
     def _elementwise(self, name: str, names: tuple[str, ...], given: tuple[object, ...]) -> TensorHandle:
@@ -111,6 +114,7 @@ class Operands(RunAhead, LoopCalls):
         if OPERATIONS[name].result != "mask" and any(one.dtype in _SHORT for one in blocks):
             # As in Triton, where such a scalar is an f32 of its own.
             given = tuple([self._full((1,), x, "f32") if type(x) is Float else x for x in given])
+        given = self._scalars(name, given)
         types = tuple([str(one.dtype) if isinstance(one, TensorHandle | KnownBlock) else "" for one in given])
         given = tuple([self._operand(value) for value in given])
         if not any(isinstance(value, TensorHandle) for value in given):
@@ -118,6 +122,25 @@ class Operands(RunAhead, LoopCalls):
         if OPERATIONS[name].arity - OPERATIONS[name].chooses == 2:
             given = self._alike(name, types, given)
         return super()._elementwise(name, names, given)
+
+    def _scalars(self, name: str, given: tuple[object, ...]) -> tuple[object, ...]:
+        """The same, in which scalars beside integers have their type; a number that is written has none."""
+        first = OPERATIONS[name].chooses
+        blocks = [str(one.dtype) for one in given[first:] if isinstance(one, TensorHandle | KnownBlock)]
+        typed: list[str] = [one.dtype for one in given[first:] if type(one) is Int and one.dtype != INT1]
+        if not typed or any(dtypes.dtype(one).is_float for one in blocks):
+            return given
+        if OPERATIONS[name].divides:
+            common([*map(str, (*blocks, *typed))], OPERATIONS[name])  # it refuses types that differ in signs
+        of_blocks = functools.reduce(wider, blocks, "i1")
+        alike = functools.reduce(wider, typed, of_blocks) == of_blocks
+        found = list(given)
+        for place, one in enumerate(given):
+            if type(one) is Int:
+                kind = str(one.dtype)
+                number = np.full(1, one, dtypes.dtype(kind).numpy)
+                found[place] = Int(one, dtype(of_blocks)) if alike else self.constant(number, kind)
+        return tuple(found)
 
     def _alike(self, name: str, types: tuple[str, ...], given: tuple[object, ...]) -> tuple[object, ...]:
         """Operands of two as Triton calculates with them: see :mod:`kernbench.triton.promotion`."""

@@ -9,16 +9,15 @@ first, such as a negative number without sign or a large integer as f16, is cast
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import ml_dtypes
 
 from kernbench.language.arguments import BadArgumentError
-from kernbench.language.promotion import promote
+from kernbench.language.promotion import promote, wider
 from kernbench.operations import Operation
 from kernbench.support import dtypes
 
-_Type = TypeVar("_Type", bound=str)
 _FINFO: Any = ml_dtypes.finfo  # it has no types
 _MANTISSA = {
     name: _FINFO(dtypes.dtype(name).numpy).nmant + 1 for name in dtypes.SIZES if dtypes.dtype(name).is_float
@@ -41,9 +40,9 @@ def casts(types: Sequence[str], operation: Operation) -> list[str]:
     wanted = common([types[0], *types], operation)
     if operation.divides and operation.float_only and len(types) > 1 and not dtypes.dtype(wanted).is_float:
         wanted = "f32"
-    if wanted not in dtypes.DTYPES:  # which engines refuse, or calculate as i32 where values fit it
+    if wanted not in dtypes.DTYPES:  # which engines refuse
         return list(types)
-    engines = promote([name if name in dtypes.DTYPES else "i32" for name in types])
+    engines = promote(types)
     return [wanted if _changes(name, wanted, types, engines) else name for name in types]
 
 
@@ -68,13 +67,6 @@ def _of_two(a: str, b: str, operation: Operation) -> str:
     if len(floats) < 2:
         raise BadArgumentError("x", f"{a} and {b} have no type in common; cast one of them")
     return a if a == b else "f16"
-
-
-def wider(a: _Type, b: _Type) -> _Type:
-    """The wider of two types of integers, i1 the narrowest; of equally wide ones that without a sign."""
-    if a == b:
-        return a
-    return max(a, b, key=lambda name: (0 if name == "i1" else dtypes.SIZES[name], name.startswith("u")))
 
 
 def _changes(name: str, wanted: str, types: Sequence[str], engines: str) -> bool:

@@ -96,9 +96,15 @@ class _Rewriting(ast.NodeTransformer):
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
         """``x = 0``: what is given a name is a value of the language."""
         self.generic_visit(node)
-        if all(isinstance(one, ast.Name) for one in node.targets) and _may_be_a_number(node.value):
-            node.value = ast.copy_location(_call("_kb_scalar", node.value), node.value)
+        if all(isinstance(one, ast.Name) for one in node.targets):
+            node.value = _named_value(node.value)
+        elif all(isinstance(one, ast.Tuple) for one in node.targets) and isinstance(node.value, ast.Tuple):
+            node.value.elts = [*map(_named_value, node.value.elts)]
         return node
+
+
+def _named_value(node: ast.expr) -> ast.expr:
+    return ast.copy_location(_call("_kb_scalar", node), node) if _may_be_a_number(node) else node
 
 
 def _may_be_a_number(node: ast.AST) -> bool:

@@ -17,11 +17,12 @@ from kernbench.errors import KernelError
 from kernbench.language.arguments import BadArgumentError
 from kernbench.language.handles import TensorHandle
 from kernbench.language.pointer import Pointer
+from kernbench.language.promotion import wider
 from kernbench.language.tl import constexpr as constant
 from kernbench.operations import OPERATIONS
 from kernbench.operations.of_several import ZERO_DIVISOR
 from kernbench.support import dtypes
-from kernbench.triton.promotion import common, wider
+from kernbench.triton.promotion import common
 from kernbench.values.numeric import cast
 
 Array = np.ndarray[Any, Any]
@@ -238,6 +239,10 @@ class Int(int):
     __hash__ = int.__hash__
 
 
+class Number(Int):
+    """A constant, ``tl.constexpr(4)``: it takes the type of what is beside it."""
+
+
 def _type(name: object) -> dtype:
     """The type of that name, which is known."""
     return dtype(dtypes.dtype(dtype(str(name))).name)
@@ -259,8 +264,9 @@ def _common(a: Any, b: Any, truths: bool = False) -> dtype:
 
     ``truths``: two truth values stay such; if not, they are i32.
     """
-    kinds = [one.dtype if isinstance(one, Int | KnownBlock) else _literal(one) for one in (a, b)]
-    written = [not isinstance(one, Int | KnownBlock) for one in (a, b)]
+    typed = [isinstance(one, KnownBlock) or type(one) is Int for one in (a, b)]
+    kinds = [one.dtype if known else _literal(one) for one, known in zip((a, b), typed, strict=True)]
+    written = [not known for known in typed]
     if written[0] != written[1]:
         number, known = (a, kinds[1]) if written[0] else (b, kinds[0])
         least, largest = dtypes.dtype(known).limits
@@ -288,6 +294,8 @@ class constexpr(constant):  # noqa: N801  (Triton's name)
 
     def __new__(cls, value: object) -> object:  # type: ignore[misc]
         """The number as a kernel calculates with it; anything else is itself."""
+        if isinstance(value, int) and type(value) in (int, bool):
+            return Number(value)
         return Literal(value) if isinstance(value, float) else scalar(value)
 
 
@@ -330,7 +338,8 @@ def _on_int(name: str, how: Callable[[Any, Any], Any], swapped: bool) -> Any:
             return Int(how(a, b), INT1)
         if not b and name in ("floordiv", "mod"):
             raise KernelError(f"{ZERO_DIVISOR} ({a} {'//' if name == 'floordiv' else '%'} 0)")
-        return Int(how(a, b), _common(self, other, name in _TRUTHS))
+        constant = type(self) is Number and type(other) in (int, bool, Number)
+        return (Number if constant else Int)(how(a, b), _common(self, other, name in _TRUTHS))
 
     return call
 
@@ -452,8 +461,8 @@ def combined(how: Callable[[Any, Any], Any], a: Any, b: Any, tl: Any, truths: bo
     return Int(found.item(), kind if found.dtype == wanted else INT1)
 
 
-def _check_signs(a: KnownBlock, b: KnownBlock) -> None:
-    """Refuse to divide two blocks where only one has a sign."""
+def _check_signs(a: KnownBlock, b: KnownBlock | Int) -> None:
+    """Refuse to divide two where only one has a sign."""
     try:
         common((str(a.dtype), str(b.dtype)), OPERATIONS["div"])
     except BadArgumentError as error:
@@ -465,7 +474,7 @@ def _on_known(name: str, how: Callable[[Any, Any], Any], swapped: bool) -> Any:
     truths = name in _TRUTHS or name in _COMPARE
 
     def call(self: KnownBlock, other: Any) -> Any:
-        if isinstance(other, KnownBlock) and name in ("floordiv", "mod", "truediv"):
+        if (isinstance(other, KnownBlock) or type(other) is Int) and name in ("floordiv", "mod", "truediv"):
             _check_signs(self, other)
         if data_of(other) is None or name == "truediv":
             if isinstance(other, float | KnownBlock | int) and not isinstance(other, Pointer):

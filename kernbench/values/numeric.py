@@ -32,8 +32,11 @@ def cast(array: Array, dtype_name: str) -> Array:
         if target.is_float or not from_float or dtype_name == "i1":
             return array.astype(target.numpy)
         # f64 holds every i32 exactly; f32 would round 2**31 - 1 up and out of range.
-        wide = np.clip(np.nan_to_num(array.astype(np.float64), nan=0.0), *target.limits)
-        return wide.astype(target.numpy)
+        wide = np.nan_to_num(array.astype(np.float64), nan=0.0)
+        found = np.clip(wide, *target.limits).astype(target.numpy)
+        if target.itemsize == 8:  # whose largest f64 rounds up, out of range
+            found[wide >= float(target.limits[1])] = target.limits[1]
+        return found
 
 
 def _to_odd(array: Array) -> Array:

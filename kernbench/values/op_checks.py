@@ -19,6 +19,7 @@ from kernbench.operations import OPERATIONS
 from kernbench.support import dtypes
 from kernbench.support.bounded import Bounded, stack
 from kernbench.values.epilogues import find
+from kernbench.values.numeric import cast
 from kernbench.values.semantics import DEFAULT_TILE
 from kernbench.values.verification import describe, difference
 
@@ -143,6 +144,10 @@ def _math(name: str, op: Op, inputs: Sequence[Array]) -> Bounded | None:
     integers = all(array.dtype.kind in "iub" for array in given)
     # A number beside f32 tensors is an f32 number.
     wide = [array if integers or array.dtype.kind in "iub" else array.astype(np.float32) for array in given]
-    logical = op.output is not None and op.output.dtype == "i1" and all(a.dtype.kind == "b" for a in given)
-    exact = [array.astype(bool if logical else np.int64 if integers else np.float64) for array in wide]
-    return row.check.of(exact, op.params.get("axis"), integers)
+    assert op.output is not None
+    logical = op.output.dtype == "i1" and all(a.dtype.kind == "b" for a in given)
+    whole = np.uint64 if any(array.dtype == np.uint64 for array in given) else np.int64
+    exact = [array.astype(bool if logical else whole if integers else np.float64) for array in wide]
+    found = row.check.of(exact, op.params.get("axis"), integers)
+    low = found is not None and integers and not dtypes.dtype(op.output.dtype).is_float
+    return Bounded(cast(found.value, op.output.dtype)) if found is not None and low else found

@@ -170,7 +170,8 @@ def _evaluate(rule: Operation, op: Op, inputs: Sequence[Array]) -> Array:
         or any(array.dtype.kind not in "biu" for array in given)
     )
     logical = _output(op).dtype == "i1" and all(array.dtype.kind == "b" for array in given)
-    compute_type = np.dtype(np.float32 if floating else np.bool_ if logical else np.int64)
+    whole = np.uint64 if any(array.dtype == np.uint64 for array in given) else np.int64
+    compute_type = np.dtype(np.float32 if floating else np.bool_ if logical else whole)
     arguments = [np.asarray(array, dtype=compute_type, order="C") for array in given]
     if rule.kind in ("elementwise", "cast"):
         return np.asarray(rule.function(*arguments))

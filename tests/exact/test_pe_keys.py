@@ -110,6 +110,15 @@ def test_an_operation_takes_its_latency_and_its_elements(exp: Any, other: Any, e
     assert took == near(sum(wanted))
 
 
+@pytest.mark.parametrize(("dtype", "lanes"), [("i8", 1), ("i32", 1), ("u32", 1), ("i64", 2), ("u64", 2)])
+def test_integers_of_64_bits_take_two_lanes_of_32(dtype: str, lanes: int) -> None:
+    def kernel(a: int, b: int, out: int, tl: Any) -> None:
+        tl.zeros((1024,), dtype) + 1
+
+    math = {"clock_ghz": 1.0, "lanes": 128, "latency_cycles": 7.0}
+    assert Bench(**REGISTERS, pe__pe_math=math).run(kernel)[0] == near(8 * lanes + 7)
+
+
 def test_operations_that_no_table_names_take_the_lanes() -> None:
     def kernel(a: int, b: int, out: int, tl: Any) -> None:
         tl.sqrt(tl.zeros((1000,)))

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from kernbench.support.dtypes import DTYPES
+from kernbench.support.dtypes import DTYPES, INDICES
 
 ROWS, COLS = 6, 10
 """Shape of the rows that one program owns."""
@@ -52,7 +52,7 @@ SCOPES = ("k_tile", "output_tile", "kernel")
 genes = st.lists(
     st.tuples(st.sampled_from(STEPS), st.integers(0, 60), st.integers(0, 60)), min_size=1, max_size=14
 )
-types = st.tuples(*[st.sampled_from(sorted({*DTYPES} - {"u8", "i1"}))] * 4)
+types = st.tuples(*[st.sampled_from(sorted({*DTYPES} - {"u8", "i1", *INDICES}))] * 4)
 """Of x, w, y and out; without u8, which does not hold the negative constants of steps."""
 
 

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from kernbench.engine.program.operations import Op, Operand
 from kernbench.language import interpret
 from kernbench.language.scratch import Cycles, Scratch
-from kernbench.support.dtypes import DTYPES
+from kernbench.support.dtypes import DTYPES, INDICES
 from kernbench.values.semantics import compute, stacked_dot
 from tests.examples import examples
 
 SIZES = st.integers(1, 40)
 FLOATS = st.sampled_from(["f16", "bf16", "f32"])
-ALL = st.sampled_from(sorted({*DTYPES} - {"i1"}))
+ALL = st.sampled_from(sorted({*DTYPES} - {"i1", *INDICES}))
 
 
 def values(seed, shape, dtype):

@@ -28,10 +28,8 @@ FLOATS = {
 }
 INTEGERS = SIGNED | UNSIGNED
 TYPES: dict[str, Any] = INTEGERS | EIGHT | FLOATS
-# Engines calculate in 32 bits: blocks of these types are refused where their values do not fit.
-WIDE = ("int64", "uint32", "uint64", "float64")
 KNOWN = ("int16", "uint16", "int64", "uint32", "uint64")
-"""Integers that no engine has: exact among themselves, calculated as i32 beside a block of another type."""
+"""Integers that a kernel knows once they are loaded."""
 
 
 def values(name: str, seed: int) -> Array:
@@ -74,9 +72,13 @@ def result(a: str, b: str, divides: bool) -> str | None:
 
 
 @triton.jit
-def binary(x, y, out, op: tl.constexpr, types: tl.constexpr, n: tl.constexpr):
+def binary(x, y, out, op: tl.constexpr, types: tl.constexpr, n: tl.constexpr, form=None, ones=None):
     at = tl.arange(0, n)
-    z = op(tl.load(x + at), tl.load(y + at))
+    a, b = tl.load(x + at), tl.load(y + at)
+    if form is not None:
+        always = tl.load(ones + at) > 0
+        a, b = (tl.where(always, a, a), tl.where(always, b, b)) if form == "computed" else (a, tl.load(y))
+    z = op(a, b)
     types.append(z.dtype)
     tl.store(out + at, z)
 
@@ -132,9 +134,11 @@ def operands(name: str, a: str, b: str) -> tuple[Array, Array]:
     return x, y
 
 
-def check_binary(name: str, a: str, b: str) -> None:
+def check_binary(name: str, a: str, b: str, form: str | None = None) -> None:
     ours, theirs = OPS[name]
     x, y = operands(name, a, b)
+    if form == "scalar":
+        y[:] = y[5]
     of = result(a, b, name in DIVIDES)
     if of is not None and of not in INTEGERS and name in WHOLE:
         of = None
@@ -142,9 +146,10 @@ def check_binary(name: str, a: str, b: str) -> None:
     out_type = np.int8 if name in COMPARES else np.float32 if of is None or whole else TYPES[of]
     types: list[Any] = []
     try:
-        got = interpret(binary[(1,)], x, y, out=np.zeros(N, out_type), op=ours, types=types, n=N)
+        more = {} if form is None else {"form": form, "ones": np.ones(N, np.float32)}
+        got = interpret(binary[(1,)], x, y, out=np.zeros(N, out_type), op=ours, types=types, n=N, **more)
     except KernBenchError:
-        assert of is None or a in WIDE or b in WIDE
+        assert of is None or "float64" in (a, b)
         return
     assert of is not None, "Triton refuses"
     exact: Any = np.float32 if whole or of not in INTEGERS else TYPES[of]
@@ -162,8 +167,15 @@ def check_binary(name: str, a: str, b: str) -> None:
 @pytest.mark.parametrize("name", OPS)
 def test_operators_of_two_blocks(name: str, a: str) -> None:
     for b in TYPES:
-        if (a in KNOWN) == (b in KNOWN) or not {a, b} <= {*INTEGERS}:
-            check_binary(name, a, b)
+        check_binary(name, a, b)
+
+
+@pytest.mark.parametrize("form", ["computed", "scalar"])
+@pytest.mark.parametrize("name", OPS)
+def test_operators_of_integers_that_engines_computed_or_that_are_scalars(name: str, form: str) -> None:
+    for a in INTEGERS:
+        for b in INTEGERS:
+            check_binary(name, a, b, form)
 
 
 @triton.jit
@@ -177,16 +189,12 @@ def test_casts(a: str) -> None:
     for b in TYPES:
         x = values(a, 3)
         if a not in INTEGERS and b in INTEGERS:
-            if b not in ("int8", "uint8", "int32"):
-                continue  # computed floats are no known integers
             x = np.clip(x.astype(np.float64), 0, 100).astype(x.dtype)
-        if a in WIDE and a in INTEGERS:
-            x = (x % np.array(100, x.dtype)).astype(x.dtype)
         got = interpret(converted[(1,)], x, out=np.zeros(N, TYPES[b]), n=N)
-        expected = x.astype(np.float64 if a not in INTEGERS or b not in INTEGERS else x.dtype)
+        expected = x.astype(np.float64 if a not in INTEGERS else x.dtype)
         if b in EIGHT:
             largest = float(ml_dtypes.finfo(TYPES[b]).max)
-            expected = np.clip(expected, -largest, largest)
+            expected = np.clip(expected.astype(np.float32), -largest, largest)
         with np.errstate(all="ignore"):
             expected = expected.astype(TYPES[b])
         assert ((got == expected) | ((got != got) & (expected != expected))).all(), b
@@ -200,31 +208,39 @@ def reduced(x, out, how: tl.constexpr, axis: tl.constexpr, types: tl.constexpr):
     tl.store(out + tl.arange(0, 16 if axis else 32), z)
 
 
-ENGINES = [name for name in TYPES if name not in KNOWN and name != "float64"]
+def widened(name: str) -> str:
+    """The type of the largest element."""
+    return name if bits(name) >= 32 else "int32" if name in INTEGERS else "float32"
 
 
-@pytest.mark.parametrize("name", ENGINES)
+def summed(name: str) -> str:
+    if name not in INTEGERS or bits(name) >= 32:
+        return "float32" if name in ("float16", "bfloat16") else name
+    return "int32" if name in SIGNED else "uint32"
+
+
+@pytest.mark.parametrize("name", [name for name in TYPES if name != "float64"])
 @pytest.mark.parametrize("axis", [0, 1])
 def test_reductions_and_their_types(name: str, axis: int) -> None:
     x = values(name, 4).repeat(8).reshape(16, 32)
     ties = (x.astype(np.float64) % 5).astype(TYPES[name])
     whole = name in INTEGERS
-    wide: Any = np.int32 if whole else np.float32
-    few = (x.astype(np.float64).astype(np.int64) % 3).astype(TYPES[name])
+    few = x if whole else (x.astype(np.float64).astype(np.int64) % 3).astype(TYPES[name])
+    exact = x.dtype if whole else np.dtype(np.float64)
     for how, given, theirs, kind in (
-        (tl.max, x, lambda a: a.astype(np.float64).max(axis), "int32" if whole else "float32"),
-        (tl.min, x, lambda a: a.astype(np.float64).min(axis), "int32" if whole else "float32"),
-        (tl.argmax, ties, lambda a: a.astype(np.float64).argmax(axis), "int32"),
-        (tl.argmin, ties, lambda a: a.astype(np.float64).argmin(axis), "int32"),
-        (tl.sum, few, lambda a: a.astype(np.float64).sum(axis), None),
-    ):
+        (tl.max, x, lambda a: a.astype(exact).max(axis), widened(name)),
+        (tl.min, x, lambda a: a.astype(exact).min(axis), widened(name)),
+        (tl.argmax, ties, lambda a: a.astype(exact).argmax(axis), "int32"),
+        (tl.argmin, ties, lambda a: a.astype(exact).argmin(axis), "int32"),
+        (tl.sum, few, lambda a: a.astype(exact).sum(axis, dtype=TYPES[summed(name)] if whole else None),
+         summed(name)),
+    ):  # fmt: skip
         types: list[Any] = []
-        out = np.zeros(16 if axis else 32, np.int32 if kind == "int32" else wide)
+        out = np.zeros(16 if axis else 32, TYPES[kind])
         got = interpret(reduced[(1,)], given, out=out, how=how, axis=axis, types=types)
         if name not in EIGHT or how is not tl.sum:  # which is rounded to 8 bits
             assert (got == theirs(given)).all(), how
-        if kind:
-            assert str(types[0]) == str(getattr(tl, kind)), how
+        assert str(types[0]) == str(getattr(tl, kind)), how
 
 
 @triton.jit
@@ -278,7 +294,7 @@ def arranged(x, y, out, how: tl.constexpr, n: tl.constexpr):
     tl.store(out + tl.arange(0, z.numel), tl.reshape(z, (z.numel,)))
 
 
-@pytest.mark.parametrize("name", [name for name in TYPES if name not in WIDE or name == "float64"])
+@pytest.mark.parametrize("name", TYPES)
 def test_arranging_keeps_elements(name: str) -> None:
     x, y = values(name, 7), values(name, 8)
     for how, expected in (
@@ -295,4 +311,5 @@ def test_arranging_keeps_elements(name: str) -> None:
         with pytest.raises(KernBenchError, match="do not calculate with f64"):
             interpret(arranged[(1,)], x, y, **ordered)
     else:
-        assert (interpret(arranged[(1,)], x, y, **ordered) == np.sort(x.astype(np.float64))).all()
+        exact = x if name in INTEGERS else x.astype(np.float64)
+        assert (interpret(arranged[(1,)], x, y, **ordered) == np.sort(exact)).all()

@@ -190,7 +190,7 @@ def test_pointers_in_memory_that_name_no_tensor_or_another_type_are_errors() -> 
         kb.run(other)
 
 
-def test_integers_of_64_bits_are_indices_and_not_for_engines() -> None:
+def test_integers_of_64_bits_are_indices_or_take_two_lanes_of_the_engine() -> None:
     @triton.jit
     def pick(x, index, out, n: tl.constexpr):
         at = tl.arange(0, n)
@@ -199,17 +199,23 @@ def test_integers_of_64_bits_are_indices_and_not_for_engines() -> None:
         tl.store(index + at, rows + 1)
 
     @triton.jit
-    def add(x, out, n: tl.constexpr):
+    def add(x, out, kind: tl.constexpr, n: tl.constexpr):
         at = tl.arange(0, n)
-        wide = tl.argmax(tl.reshape(tl.load(x + at), (n, 1)) * 1.0, 1).to(tl.int64)
-        tl.store(out + at, wide + wide)
+        large = (tl.load(x + at) * 1.0).to(kind) + 0x7FFFFFFF
+        for _ in tl.static_range(8):
+            large = large + at.to(kind)
+        tl.store(out + at, large)
 
     x, index = np.arange(32, dtype=np.float32), RNG.permutation(32)
     done = kb.run_kernel(pick[(1,)], x, index, out=np.zeros_like(x), topology="minimal", n=32)
     assert (done.output == x[index]).all()
     assert (done.arrays[1] == index + 1).all()
-    with pytest.raises(KernBenchError, match=r"engines do not calculate with i64.*cast to i32"):
-        kb.run_kernel(add[(1,)], x, out=np.zeros(32, np.int64), topology="minimal", n=32)
+    x = np.arange(32, dtype=np.float32)
+    for kind in (tl.int32, tl.int64):
+        out = np.zeros(32, np.int64)
+        done = kb.run_kernel(add[(1,)], x, out=out, topology="minimal", kind=kind, n=32)
+        expected = np.arange(32) * 9 + 0x7FFFFFFF
+        assert (done.output == (expected if kind == tl.int64 else expected.astype(np.int32))).all()
 
 
 def test_a_block_of_addresses_is_no_pointer() -> None:
@@ -240,6 +246,37 @@ def test_a_scalar_argument_is_an_f32_beside_a_half_and_a_number_takes_its_type()
     )
     np.testing.assert_array_equal(done.output, x.astype(np.float32) * np.float32(0.1))
     assert kinds == ["f32"] * 5 + ["f16"] * 6
+
+
+def test_a_scalar_is_an_i32_beside_short_integers_and_a_number_takes_their_type() -> None:
+    kinds: list[str] = []
+
+    @triton.jit
+    def kernel(x, y, out, n, K: tl.constexpr):
+        at = tl.arange(0, 4)
+        short, bytes_ = tl.load(x + at), tl.load(y + at)
+        constant: tl.constexpr = 3
+        named, also = 100, 1.5
+        wide = [
+            short + n,
+            short * (tl.program_id(0) + 2),
+            named - short,
+            bytes_ + n,
+            bytes_ - tl.program_id(0),
+        ]
+        same = [short + 1, short + K, constant + short, short << (constant - 1), bytes_ * 2]
+        for index in tl.static_range(1, 2):
+            same += [short * index]
+        tl.static_assert(also.to(tl.int32) == 1)
+        kinds.extend(str(one.dtype) for one in wide + same)
+        for place, one in enumerate(wide):
+            tl.store(out + place * 4 + at, one)
+
+    x, y = np.array([100, -100, 1, 0], np.int8), np.array([255, 0, 1, 2], np.uint8)
+    done = kb.run_kernel(kernel[(1,)], x, y, out=np.zeros(20, np.int32), n=200, K=7, topology="minimal")
+    a, b = x.astype(np.int32), y.astype(np.int32)
+    assert done.output.tolist() == [*(a + 200), *(a * 2), *(100 - a), *(b + 200), *b]
+    assert kinds == ["i32"] * 5 + ["i8"] * 4 + ["u8", "i8"]
 
 
 def test_pointers_are_cast_to_other_elements_and_to_addresses() -> None:
