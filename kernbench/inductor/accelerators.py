@@ -43,7 +43,7 @@ class Accelerators(TorchFunctionMode):  # type: ignore[misc]
             args, named = (args[0], "cuda" if func is torch.Tensor.cuda else "cpu"), {}
             func = torch.Tensor.to
         if torch.compiler.is_compiling():  # names would become those of nodes
-            return func(*map(_here, args), **dict(zip(named, map(_here, named.values()), strict=True)))
+            return func(*map(_here, args), **{key: _here(named[key]) for key in named})
         moved, given = [_here(one) for one in args], {key: _here(one) for key, one in named.items()}
         before, after = (*args, *named.values()), (*moved, *given.values())
         self._asked = self._asked or any(a is not b for a, b in zip(before, after, strict=True))

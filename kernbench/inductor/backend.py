@@ -22,6 +22,7 @@ import torch._inductor.compile_fx as compile_fx
 import torch.utils._triton
 from torch._inductor.fx_passes import fuse_attention
 from torch._inductor.graph import GraphLowering
+from torch.fx.traceback import NodeSource
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._pytree import tree_map
 
@@ -32,7 +33,7 @@ from kernbench.inductor.library import host_calls
 from kernbench.inductor.residents import HostOperations, device, dtype_of, untouched
 from kernbench.inductor.sources import MODEL_LINES, refused
 from kernbench.support import dtypes
-from kernbench.support.stand_ins import standing_in
+from kernbench.support.stand_ins import standing_aside, standing_in
 from kernbench.support.user_code import is_users
 from kernbench.torch import TYPES
 
@@ -46,6 +47,8 @@ _CONFIG = {
     "triton.autotune_at_compile_time": False,
 }
 _FRAME = re.compile(r'File "(.+?)", line (\d+)')
+_BACKWARD = " backward"
+_KEPT_IN = re.compile(r"\._modules\['(.+?)'\]")
 _NUMBERED = re.compile("^# (?:kernel path|AOT ID): .*$", re.MULTILINE)
 """Comments that are others each time."""
 _DTYPES = {
@@ -71,7 +74,12 @@ def kernbench(
         raise refused(f"PyTorch {version} is too old; backend 'kernbench' needs {OLDEST[0]}.{OLDEST[1]}")
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         raise refused("torch.distributed is not carried out yet; run the model as one process")
-    lines = {node.name: line for node in graph.graph.nodes if (line := _line_of(node))}
+    named = {}
+    for node in graph.graph.nodes:
+        if line := _line_of(node):
+            named[node.name] = line, (part := _part_of(node))
+            first, _ = (node.meta.get("source_fn_stack") or [(node.name, None)])[-1]  # what AOT has of it
+            named[first + _BACKWARD] = line, part + _BACKWARD
     with ExitStack() as until:
         # With donated buffers a backward pass would write over what its forward pass kept for it.
         until.enter_context(_replaced(torch._functorch.config, "donated_buffer", False))
@@ -82,18 +90,23 @@ def kernbench(
         return compile_fx.compile_fx(  # type: ignore[no-any-return]
             graph,
             example_inputs,
-            inner_compile=partial(_compiled, lines),
+            inner_compile=partial(_compiled, named),
             config_patches={**_CONFIG, **(options or {})},
         )
 
 
 def _compiled(
-    lines: dict[str, str], graph: Any, example_inputs: Sequence[Any], **how: Any
+    named: dict[str, tuple[str, str]], graph: Any, example_inputs: Sequence[Any], **how: Any
 ) -> Callable[..., Any]:
     """What Inductor makes of a graph of ATen's operations: forward, backward, or an optimizer's step.
 
-    ``lines``: those of the model, by the names of its nodes.
+    ``named``: the line of each node of the model, and what the model calls it.
     """
+    for node in graph.graph.nodes:  # Inductor says where nodes are from, but not those of a backward pass
+        if of := node.meta.get("fwd_source_fn_stack"):
+            source = NodeSource(node)
+            source.node_info.name = of[-1][0] + _BACKWARD
+            node.meta["from_node"] = [source]
     copied = torch.fx.Graph()
     copied.output(copied.graph_copy(graph.graph, {}))
     for node in copied.nodes:  # strides may be others than those that it was traced with
@@ -104,13 +117,16 @@ def _compiled(
     made: list[tuple[ModuleType, dict[str, Any]]] = []
 
     def loaded(lowering: Any) -> ModuleType:
-        text, _ = lowering.codegen()
-        module = _module(kind, _NUMBERED.sub("#", text.value))
-        MODEL_LINES[str(module.__file__)] = [(at, _line_of(node)) for at, node in text.line_map], lines
+        text, line_map = lowering.codegen()
+        if not isinstance(text, str):  # as in newer versions
+            text, line_map = text.value, text.line_map
+        module = _module(kind, _NUMBERED.sub("#", text))
+        MODEL_LINES[str(module.__file__)] = [(at, _line_of(node)) for at, node in line_map], named
         made.append((module, dict(lowering.constants)))
         return module
 
     with (
+        standing_aside(),
         _replaced(GraphLowering, "compile_to_module", loaded),
         _replaced(torch.utils._triton, "triton_hash_with_backend", lambda: ""),
     ):
@@ -139,6 +155,18 @@ def _line_of(node: Any) -> str:
     trace = getattr(node, "stack_trace", None) or ""
     frames = [(file, line) for file, line in _FRAME.findall(trace) if is_users(file)]
     return f"{frames[-1][0].rpartition('/')[2]}:{frames[-1][1]}" if frames else ""
+
+
+def _part_of(node: Any) -> str:
+    """``layers.3.up``, the module of PyTorch's that a node is in; elsewhere its own name, ``layers.3.h``."""
+    modules = list((node.meta.get("nn_module_stack") or {}).values())
+    if not modules:
+        return str(node.name)
+    place, kind = modules[-1]
+    path = _KEPT_IN.sub(r".\1", place).partition("]")[2].strip(".")
+    if path and getattr(kind, "__module__", "").startswith("torch."):
+        return path
+    return f"{path}.{node.name}".strip(".")
 
 
 def _call(

@@ -217,7 +217,7 @@ class HostOperations(TorchDispatchMode):  # type: ignore[misc]
         super().__exit__(*failure)
 
     @classmethod
-    def ignore_compile_internals(cls) -> bool:
+    def is_infra_mode(cls) -> bool:
         """``torch.compile`` compiles nevertheless."""
         return True
 

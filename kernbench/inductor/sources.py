@@ -17,10 +17,11 @@ _NODES = re.compile(
     r"\s*# (?:Topologically Sorted |Unsorted )?Source Nodes: \[(.*?)\](?:, Original ATen: \[(.*?)\])?"
 )
 _LINE = re.compile(r"\s*# (?:\s*)File: (.+?):(\d+) in ")
-MODEL_LINES: dict[str, tuple[list[tuple[int, str]], dict[str, str]]] = {}
+MODEL_LINES: dict[str, tuple[list[tuple[int, str]], dict[str, tuple[str, str]]]] = {}
 """Of files that were written just now: from which line on they carry out which line of the model.
 
-That is empty for some; then the line of the last of its nodes is, by the node's name.
+That is empty for some; then the line of the last of its nodes is. These are there by name, each with its line
+and what the model calls it: ``"layers.3.up"``.
 """
 _ABOVE = 12
 """Lines above a call that are searched for what Inductor says of it, at the most."""
@@ -36,7 +37,8 @@ def refused(message: str) -> UsageError:
 def calling() -> tuple[str, str]:
     """Of the call of a file of Inductor's that is going on: its nodes, and the line of the model.
 
-    ``"layer_norm, linear"``, and ``"model.py:12"``; each empty where the file does not say it.
+    ``"layers.3.up, gelu"``, and ``"model.py:12"``; each empty where the file does not say it. Nodes that the
+    model does not have are named where no other is.
     """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and is_ours(frame.f_code.co_filename):
@@ -47,7 +49,11 @@ def calling() -> tuple[str, str]:
     nodes, where = above(linecache.getlines(file, frame.f_globals), frame.f_lineno)
     lines, named = MODEL_LINES.get(file, ([], {}))
     where = where or next((line for at, line in reversed(lines) if at <= frame.f_lineno), "")
-    return nodes, where or next((named[one] for one in reversed(nodes.split(", ")) if one in named), "")
+    of_model = [named[one] for one in nodes.split(", ") if one in named]
+    if of_model:
+        nodes = ", ".join(dict.fromkeys(part for _, part in of_model))
+        where = where or of_model[-1][0]
+    return nodes, where
 
 
 def above(lines: list[str], number: int) -> tuple[str, str]:

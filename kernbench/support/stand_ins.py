@@ -101,7 +101,7 @@ class _StandIns(Alias, MetaPathFinder):
             self._taken_out(over)
             for name in [one for one in self._hidden if one.partition(".")[0] in over]:
                 sys.modules[name] = self._hidden.pop(name)
-            if not self._users.total():
+            if not self._users.total() and self in sys.meta_path:
                 sys.meta_path.remove(self)
 
     def users(self) -> Iterator[str]:

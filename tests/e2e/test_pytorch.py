@@ -102,7 +102,8 @@ def test_a_model_runs_as_it_is_written_with_the_values_of_pytorch(model: str, to
     assert names == [(one["kernel"], one["model_nodes"], one["model_line"]) for one in second]
     lines = {where for _, _, where in names}
     assert lines == {line("self.qkv("), line("y = self.out"), line("return x +")}
-    assert ("linear" in names[1][1], names[1][0]) == (True, "addmm")
+    assert names[1][:2] == ("addmm", "norm, qkv")
+    assert names[-1][1] == "out, relu, add"
 
 
 @with_pytorch
@@ -152,6 +153,8 @@ def test_weights_are_copied_once_and_values_that_the_host_changes_again(workdir:
 def test_a_model_is_trained(model: str, what: str) -> None:
     done = run(model, what)
     assert done.verdict == "yes"
+    nodes = {one.get("model_nodes", "").rpartition(", ")[2] for one in done.launches}
+    assert ("norm" if what == "pictures" else "qkv") + " backward" in nodes
     host = {one["name"]: one for one in done.info["on_host"]}
     assert host["mean"]["times"] == 2
     assert host["pow"]["nbytes"] > 0
@@ -219,7 +222,7 @@ def test_cuda_is_the_machine_and_tensors_are_copied_to_it_and_back(workdir: Path
     done = kb.run("gpu.py", "h100", store="memory:", trace=False)
     assert done.verdict == "yes"
     first = done.launches[0]
-    assert (first["kernel"], first["model_nodes"], first["model_line"]) == ("addmm", "linear", "gpu.py:15")
+    assert (first["kernel"], first["model_nodes"], first["model_line"]) == ("addmm", "up", "gpu.py:15")
 
 
 @with_pytorch
@@ -250,7 +253,9 @@ def test_a_compiled_model_is_called_in_a_run_of_python(workdir: Path) -> None:
 def test_a_file_says_which_of_its_lines_are_which_of_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
     written = "inductor_test.py"
     monkeypatch.setitem(
-        sources.MODEL_LINES, written, ([(2, "model.py:7"), (4, ""), (6, "model.py:9")], {"add": "model.py:8"})
+        sources.MODEL_LINES,
+        written,
+        ([(2, "model.py:7"), (4, ""), (6, "model.py:9")], {"add": ("model.py:8", "out.add")}),
     )
     scope: dict[str, Any] = {"calling": sources.calling}
     text = (
@@ -259,7 +264,7 @@ def test_a_file_says_which_of_its_lines_are_which_of_the_model(monkeypatch: pyte
     )
     monkeypatch.setitem(linecache.cache, written, (len(text), None, text.splitlines(), written))
     exec(compile(text, written, "exec"), scope)
-    nodes = "mul, add"
+    nodes = "out.add"
     assert scope["found"] == [
         ("", ""),
         ("", "model.py:7"),
