@@ -38,6 +38,7 @@ LONG = (
     "browse-in-the-browser.md",
     "choose-an-address-model.md",
     "contention.md",
+    "describe-a-mesh-of-cores.md",
     "export-a-run.md",
     "faster-gemm.md",
     "find-the-bottleneck.md",
