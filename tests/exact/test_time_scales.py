@@ -11,16 +11,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import HealthCheck, assume, given
 
 from kernbench.api.topologies import check_routes
 from kernbench.engine.machine.machine import Machine
 from kernbench.engine.run_options import RunOptions
 from kernbench.errors import KernBenchError
-from kernbench.hardware.topology import compile_topology, load
+from kernbench.hardware.topology import TopologySpec, compile_topology, load, validate
 from kernbench.hardware.topology.dram import table
-from kernbench.hardware.topology.loader import parse
 from kernbench.host import session
 from kernbench.support.pgraph import PropertyGraph
 from kernbench.workloads.benches import resolve
@@ -60,7 +58,9 @@ def both(file: str | None, options: Mapping[str, object]) -> tuple[PropertyGraph
     """The machine, and the same one slowed; those whose routes can deadlock are another test's."""
     spec = load(file, options)
     keys = json.loads(spec.model_dump_json())
-    machines = compile_topology(spec), compile_topology(parse(yaml.safe_dump(slowed(keys))))
+    slow = TopologySpec.model_validate(slowed(keys))
+    validate(slow)
+    machines = compile_topology(spec), compile_topology(slow)
     try:
         check_routes(machines[0])
     except KernBenchError:
