@@ -24,7 +24,7 @@ from tools.measure_store_task import values
 
 Rows = list[tuple[Any, ...]]
 ALL_ROWS = 10**6
-SMALL = {"system.sips": 2, "sip.cube_mesh.w": 2, "sip.cube_mesh.h": 1, "cube.pes.count": 4}
+SMALL = {"system.sips": 2, "sip.cube_mesh.w": 2, "sip.cube_mesh.h": 1}
 """All kinds of parts and wires of the default machine, fewer of each: some questions ask all pairs."""
 THERE = {
     "sip1.cube15.hbm_ctrl.pe3": "sip1.cube1.hbm_ctrl.pe3",

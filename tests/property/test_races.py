@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -35,11 +36,18 @@ def cells(x: Any, programs: list[list[tuple[str, int]]], tl: Any) -> None:
             tl.store(x + cell * CELL, tl.zeros((16,), "f32"))
 
 
+@cache
+def wired() -> Machine:
+    return Machine(GRAPH)
+
+
 def races_of(
     launches: list[list[list[tuple[str, int]]]], waits: list[bool], sips: str = "sip:0"
 ) -> list[Any]:
-    data = DataPlane()
-    torch = Context(Machine(GRAPH, [data]), data, device=sips)
+    data, machine = DataPlane(), wired()
+    machine.reset()
+    machine.start_run([data])
+    torch = Context(machine, data, device=sips)
     x = torch.from_numpy(np.zeros((16, 16), np.float32), dp=ROWS, name="x")
     for number, programs in enumerate(launches):
         torch.launch(f"l{number}", cells, x, programs)
