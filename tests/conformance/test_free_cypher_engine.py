@@ -180,6 +180,7 @@ def test_a_process_that_dies_is_replaced(asked: EmbeddedStore) -> None:
         assert asked.query(COUNT, run="a").rows == [(2,)]
 
 
+@pytest.mark.daily("1-True")
 @pytest.mark.parametrize(("crashes", "is_answered"), [(1, True), (2, False)])
 def test_a_query_is_asked_again_after_one_crash(
     asked: EmbeddedStore, monkeypatch: pytest.MonkeyPatch, crashes: int, is_answered: bool
@@ -218,6 +219,7 @@ def test_a_fork_asks_on_its_own(asked: EmbeddedStore) -> None:
         assert asked.query(COUNT, run="a").rows == [(2,)]
 
 
+@pytest.mark.slow
 def test_threads_ask_one_database(asked: EmbeddedStore) -> None:
     found: list[object] = []
     with asked:

@@ -26,6 +26,7 @@ def kept(store: GraphStore) -> tuple[GraphStore, RunRecord]:
     return store, record
 
 
+@pytest.mark.daily("embedded")
 def test_what_misses_is_told_by_line_and_tensor(kept: tuple[GraphStore, RunRecord]) -> None:
     store, record = kept
     for name, oracle in CACHED.items():
@@ -43,6 +44,7 @@ def test_what_misses_is_told_by_line_and_tensor(kept: tuple[GraphStore, RunRecor
     )  # all rounds but the first, whose rows the host wrote through it
 
 
+@pytest.mark.daily("embedded")
 def test_reads_that_share_a_turn_are_told_and_cost_nothing_at_the_cache(store: GraphStore) -> None:
     """Every PE reads the same rows of one slice: those that came while the cache was reading them."""
     cache = {"memory.cache.capacity": 1 << 18, "memory.cache.gbs": 8.0, "memory.cache.coalesce": 4}

@@ -342,6 +342,7 @@ def test_the_history_says_what_it_lacks(store: GraphStore) -> None:
         store.query("MATCH (t:Transaction) RETURN count(t) AS n")
 
 
+@pytest.mark.daily("embedded")
 def test_the_history_sees_runs_topologies_and_use(store: GraphStore) -> None:
     for name in ("a", "b"):
         store.keep(*sample(id=name))

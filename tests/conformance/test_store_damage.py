@@ -430,6 +430,7 @@ def test_without_locks_age_tells_a_dead_writer(tmp_path: Path, monkeypatch: pyte
     assert (tmp_path / "runs" / "whole").is_dir()
 
 
+@pytest.mark.slow
 def test_writers_begin_while_cleaners_clean(tmp_path: Path) -> None:
     ended = threading.Event()
 

@@ -39,6 +39,7 @@ def kept(store: GraphStore) -> tuple[GraphStore, RunRecord]:
     return store, record
 
 
+@pytest.mark.daily("embedded")
 def test_loads_far_apart_find_other_rows_open(kept: tuple[GraphStore, RunRecord]) -> None:
     store, record = kept
     for name, oracle in ROWS.items():

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 import kernbench as kb
 from kernbench.support.pgraph import GraphStore
 
 
+@pytest.mark.daily("embedded")
 def test_kept_runs_can_be_run_again_on_a_changed_machine(store: GraphStore) -> None:
     bench = kb.run("gemm-single-pe", "minimal", store=store, m=32, k=64, n=32, device="sip:0")
     flows = kb.traffic("pattern:neighbour", "minimal", store=store, bytes=512)

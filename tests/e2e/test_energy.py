@@ -129,6 +129,7 @@ def test_the_front_may_be_of_area_or_of_a_swept_key(tmp_path: Path, monkeypatch:
         pareto_figure(swept, tmp_path / "none.png", "size")
 
 
+@pytest.mark.slow
 def test_tuning_for_energy_finds_another_kernel_than_tuning_for_time(cli: Cli, workdir: Path) -> None:
     (workdir / "reads.py").write_text(TUNED, encoding="utf-8")
     best = {}

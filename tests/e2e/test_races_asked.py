@@ -201,6 +201,7 @@ def test_the_host_races_with_launches_that_it_has_not_waited_for() -> None:
     assert races_of_host(before=True, wait=False) == []
 
 
+@pytest.mark.slow
 def test_the_host_races_with_an_asynchronous_collective(cli: Cli, workdir: Path) -> None:
     (workdir / "host.py").write_text(
         """\

@@ -44,6 +44,7 @@ def run(torch):
 """
 
 
+@pytest.mark.slow
 def test_a_script_shows_its_own_lines_and_the_message(workdir: Path) -> None:
     (workdir / "script.py").write_text(SCRIPT.replace("LINES", "1"), encoding="utf-8")
     ended = subprocess.run([sys.executable, "script.py"], capture_output=True, text=True, cwd=workdir)

@@ -196,6 +196,7 @@ def test_kills_of_the_sweep_lose_at_most_the_points_under_way(process: Cli, work
         assert len(kb.runs(f"store-{at}")) == 20
 
 
+@pytest.mark.slow
 def test_the_best_of_a_sweep_and_a_comparison_name_the_keys_that_differ(cli: Cli) -> None:
     cli(*SMALL, "m=8,16", "--topo", "cube.hbm.channel_gbs=8,32")
     asked = cli("query", "best-of-sweep", "bench=gemm-single-pe", "--format", "json")

@@ -254,6 +254,7 @@ def test_a_function_is_run_again_when_it_is_given(workdir: Path) -> None:
         kb.what_if(changes={"kind:router": 2}, store=store, bench="gemm-single-pe")
 
 
+@pytest.mark.slow
 def test_shipped_benches_go_by_their_name(workdir: Path) -> None:
     from kernbench.workloads.benches.gemm_single_pe import run as function
 

@@ -146,6 +146,7 @@ def test_any_text_may_be_asked_and_any_alias_be_a_heading(hostile: Path) -> None
     drive(hostile, steps, run="last")
 
 
+@pytest.mark.slow
 def test_a_question_with_any_title_and_note(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = asking.question("bottleneck/busiest-links")
     params = [{**one, "help": HOSTILE[0], "name": one["name"]} for one in real["params"]]
@@ -218,6 +219,7 @@ def test_keys_that_end_it_do_so_wherever_they_are_pressed(
     drive(store, steps, run=ids[0])
 
 
+@pytest.mark.slow
 def test_ctrl_c_copies_what_is_selected_in_the_editor(store: Path, ids: list[str]) -> None:
     async def steps(ui: Driver) -> None:
         await ui.press("c")
@@ -235,6 +237,7 @@ def test_ctrl_c_copies_what_is_selected_in_the_editor(store: Path, ids: list[str
     drive(store, steps, run=ids[0])
 
 
+@pytest.mark.slow
 def test_a_run_under_way_may_have_any_name(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kernbench.api.active_runs.FIRST_S", 0.0)
 

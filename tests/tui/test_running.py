@@ -70,6 +70,7 @@ def test_a_query_ends_with_its_screen(store: Path) -> None:
     drive(store, steps)
 
 
+@pytest.mark.slow
 def test_a_query_ends_where_another_is_asked_instead(store: Path) -> None:
     async def steps(driver: Driver) -> None:
         await ask(driver)

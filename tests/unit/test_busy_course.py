@@ -18,6 +18,7 @@ def test_work_that_is_nothing(ends: float) -> None:
     assert course.within(Window("run", ((0.0, 10.0),)), 2).tolist() == pytest.approx([0.0, 5.0])
 
 
+@pytest.mark.slow
 def test_free_links_beside_a_slow_switch() -> None:
     topo = {
         "system.switch.link_gbs": 0.128,

@@ -141,6 +141,7 @@ def test_a_sample_has_cases_of_each_kind() -> None:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_more_cases_are_measured_as_more_is_asked_for() -> None:
     short, usual, every = (
         {

@@ -191,6 +191,7 @@ def test_benches_use_what_is_left_of_the_default_machine(bench: str, lost_part: 
     assert run.verdict == "yes"
 
 
+@pytest.mark.slow
 def test_a_collective_over_packages_with_unlike_cubes() -> None:
     graph = kb.load_topology("default", {"faults": [{"part": "sip0.cube5"}]})
     run = kb.run("ccl-allreduce", graph, params={"elements": 16}, verify=True, store="memory:")

@@ -71,6 +71,7 @@ def test_a_table_is_kept_and_asked_on_both_engines(kept: str, check: bool, tmp_p
         assert ("Reading", 0) in run.graph
 
 
+@pytest.mark.slow
 def test_readings_of_two_runs_are_compared(tmp_path: Path) -> None:
     text = """MATCH (:Run {id: $run})-[:RECORDED]->(a:Reading)-[:ABOUT]->(u:Use {resource: 'host.cpu'})
               MATCH (:Run {id: $other})-[:RECORDED]->(b:Reading)-[:ABOUT]->(v:Use {resource: 'host.cpu'})

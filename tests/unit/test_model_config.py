@@ -71,6 +71,7 @@ def test_keys_that_some_models_have(tmp_path, changes, attribute, value):
     assert getattr(model_of(config=_file(tmp_path, **changes)), attribute) == value
 
 
+@pytest.mark.slow
 @given(st.integers(1, 64), st.integers(1, 8), st.integers(1, 200))
 def test_experts_that_a_batch_hits_are_those_of_a_count(experts, chosen, tokens):
     """Each token takes some at random, no one twice."""

@@ -117,6 +117,7 @@ def answers(run: kb.Run) -> Iterator[tuple[str, object]]:
 USUAL = {name: name for name in NAMES}
 
 
+@pytest.mark.slow
 def test_pictures_timelines_traces_and_errors_have_own_names(tmp_path: Path) -> None:
     usual, own = (dict(said(run(tmp_path, names), names, tmp_path)) for names in (USUAL, NAMES))
     assert {name: text for name, text in own.items() if text != usual.get(name)} == {}

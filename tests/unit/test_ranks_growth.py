@@ -66,6 +66,7 @@ def test_setting_ranks_up_is_linear() -> None:
     assert len({counts[ranks]["bytes of tables of a cube"] / ranks for ranks in RANKS}) == 1
 
 
+@pytest.mark.slow
 def test_a_message_is_the_same_with_more_ranks() -> None:
     for ranks in RANKS:
         counts, messages = reduced(ranks), 2 * (ranks - 1) * ranks

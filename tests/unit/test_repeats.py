@@ -198,6 +198,7 @@ def test_a_limit_of_time_holds_for_what_is_accounted_for_too() -> None:
         ran(repeated(1000, 3), max_ns=20_000)
 
 
+@pytest.mark.slow
 def test_a_rerun_is_as_exact_as_the_run_was() -> None:
     bench = repeated(6, 3)
     with kb.open_store("memory:") as store:

@@ -307,6 +307,7 @@ def test_runs_on_one_machine_share_a_router_until_the_machine_is_changed() -> No
     assert now.weight == Router(graph).route(*question).weight > before.weight
 
 
+@pytest.mark.slow
 def test_a_thread_has_a_router_of_its_own_and_none_is_pickled() -> None:
     graph = compile_topology(load("default"))
     found: list[Router] = []

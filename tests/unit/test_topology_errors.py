@@ -194,6 +194,7 @@ BAD_FILES = {
 }
 
 
+@pytest.mark.daily(but=("text9-*",))
 @pytest.mark.parametrize(("text", "message"), BAD_FILES.items())
 def test_bad_file(text: str, message: str) -> None:
     with pytest.raises(ConfigError) as caught:

@@ -38,6 +38,7 @@ def test_links_have_the_arbiter_of_their_kind_or_their_own() -> None:
         assert type(links["sip0.cube0.r1c0", "sip0.cube0.r0c0"].port.arbiter) is RoundRobin
 
 
+@pytest.mark.slow
 def test_nothing_said_leaves_the_machine_what_it_was() -> None:
     plain = compiled()
     for links in ({}, {"router_mesh": {"arbiter": "fifo"}}, {"pcie": {}}):

@@ -48,6 +48,7 @@ def test_loads_are_in_flight_while_a_dot_runs_and_not_with_one_stage() -> None:
     assert during(run(3)) >= 6
 
 
+@pytest.mark.slow
 def test_scratch_is_never_exceeded_and_a_kernel_waits_for_room() -> None:
     def on(scratch: int) -> kb.KernelRun:
         return run(4, topology=kb.load_topology("default", {"pe.pe_tcm.scratch_bytes": scratch}))

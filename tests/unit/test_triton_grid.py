@@ -317,6 +317,7 @@ def summed(parts, out, n: tl.constexpr):
     tl.store(out, tl.sum(tl.load(parts + tl.arange(0, n))))
 
 
+@pytest.mark.slow
 def test_a_grid_of_fewer_blocks_follows_the_one_that_made_its_input() -> None:
     x = np.arange(128, dtype=np.float32)
 

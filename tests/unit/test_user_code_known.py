@@ -81,6 +81,7 @@ def test_the_file_of_a_run_is_run_again_only_while_it_is_the_same() -> None:
     assert Path("ran").exists()
 
 
+@pytest.mark.slow
 def test_a_file_that_a_record_merely_names_is_not_run() -> None:
     kb.run("gemm-single-pe", "minimal", store=".kernbench")
     write("evil.py", BENCH, EVIL)

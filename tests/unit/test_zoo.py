@@ -75,6 +75,7 @@ def test_kernels_compute_right_values(name: str, bench: str, params: dict[str, i
     assert kb.run(bench, machine(name), params=params, verify=True).verdict == "yes"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "pattern", "grid", "wires"),
     [

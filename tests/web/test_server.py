@@ -295,6 +295,7 @@ def test_waits_are_the_answers_of_the_questions(client: Client, kept: tuple[Path
     assert some > 100
 
 
+@pytest.mark.slow
 def test_alike_counts_all_that_are(tmp_path: Path) -> None:
     """Rows are folded before they are cut, so a row stands for all that are like it."""
     with borrowed(tmp_path / "store") as store:
