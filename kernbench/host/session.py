@@ -190,7 +190,7 @@ def run_bench(
         verified=verdict,
         interrupt=end.interrupt,
         checks=tuple(end.checks),
-        races=tuple(data.races.races),
+        races=data.races.found(),
         error=end.error,
         estimates=tuple(context.estimates),
         on_host=context.on_host,
@@ -274,7 +274,7 @@ def _carry_out(
             _run(bench, context)
             machine.drain()
             context.choices.check_used()
-        if options.verify == "ops":
+        if options.verify == "ops" or (options.verify and data.races.races):
             data.sync()
         if options.verify:
             for wanted in context.checks:
@@ -313,8 +313,11 @@ def _stood(machine: Machine, line: str) -> str:
 
 
 def _judge(end: _End, options: RunOptions, data: DataPlane) -> Verdict:
-    """What verification says of a program; values that are wrong and races become its error."""
-    races = tuple(data.races.races)
+    """What verification says of a program; values that are wrong and races become its error.
+
+    Blocks of a grid that write the same values race and are named, and are not an error.
+    """
+    races = [race for race in data.races.found() if not race.same]
     wrong = next((r.error for r in end.checks if r.error is not None), None)
     end.error = end.error or wrong
     if wrong is not None or isinstance(end.error, VerificationError):

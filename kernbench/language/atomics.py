@@ -94,14 +94,14 @@ BITS = ("atomic_and", "atomic_or", "atomic_xor")
 
 
 def _change(op: Op, inputs: Sequence[Array]) -> Array:
-    """What memory holds afterwards: floats are changed in f32, integers in i64, and rounded once.
+    """What memory holds afterwards: floats are changed in f32, f64 in f64, integers in i64, and rounded once.
 
     With ``places`` in the parameters, ``chosen`` elements of the block go there, several to one in turn.
     """
     before, change = inputs[1], ATOMICS[op.name][0]
     target = dtypes.dtype(op.inputs[1].dtype)
     block = np.broadcast_to(inputs[0], op.inputs[0].shape)
-    wide = widen if target.is_float else _as_i64
+    wide = np.asarray if target.name == "f64" else widen if target.is_float else _as_i64
     places = op.params.get("places")
     if places is not None:
         after = np.array(wide(before)).reshape(-1)

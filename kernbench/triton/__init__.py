@@ -27,7 +27,7 @@ _ELSEWHERE = {
     "compile": "nothing is compiled: launch kernel[grid](...)",
     "compiler": "nothing is compiled: launch kernel[grid](...)",
     "TensorWrapper": "pass the tensor itself",
-    "reinterpret": "tensors keep their type; x.to(torch.float16) makes another one",
+    "reinterpret": "cast the pointer in the kernel: x.to(tl.pointer_type(tl.float16))",
     "must_use_result": "leave it out",
     "KernelInterface": "triton.jit makes kernels",
     "AsyncCompileMode": "nothing is compiled: launch kernel[grid](...)",

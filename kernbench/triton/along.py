@@ -40,6 +40,8 @@ def _reduction(row: Operation) -> Any:
         self: AlongCalls, input: Any, axis: Any = None, keep_dims: bool = False, dtype: Any = None
     ) -> Any:
         handle = self._handle("input", input)
+        if handle.dtype == "i1" and dtype is None:  # a type without a sign, in Triton
+            return self._same_bits(self._along(row.name, handle, axis, keep_dims), "u32")
         return self._along(row.name, handle if dtype is None else self.cast(handle, dtype), axis, keep_dims)
 
     call = place if row.result == "index" else extreme if row.index else total

@@ -18,7 +18,18 @@ from kernbench.support import dtypes
 from kernbench.support.dtypes import INDICES
 from kernbench.triton.atomics import AnsweredAtomics
 from kernbench.triton.pointers import Ptr
-from kernbench.triton.values import INTEGERS, Float, Int, KnownBlock, PointerTo, combined, data_of, dtype
+from kernbench.triton.values import (
+    INTEGERS,
+    Float,
+    Int,
+    KnownBlock,
+    Number,
+    PointerTo,
+    combined,
+    data_of,
+    dtype,
+    scalar,
+)
 from kernbench.values.semantics import means
 
 Array = np.ndarray[Any, Any]
@@ -26,6 +37,7 @@ Array = np.ndarray[Any, Any]
 
 def _larger(row: Operation) -> Any:
     def call(self: BlockCalls, x: Any, y: Any, propagate_nan: object = None) -> Any:
+        x, y = self._tensors(x, y)
         if data_of(x) is None or data_of(y) is None:
             return self._elementwise(row.nan if propagate_nan else row.name, ("x", "y"), (x, y))
         return combined(row.function, x, y, self)
@@ -170,10 +182,20 @@ class BlockCalls(AnsweredAtomics):
 
     maximum, minimum = _larger(OPERATIONS["maximum"]), _larger(OPERATIONS["minimum"])
 
+    def _tensors(self, *given: Any) -> list[Any]:
+        """Operands as Triton compares them: a number that is written has a type too, bf16 becomes f32."""
+        found = [Int(one) if type(one) is Number else scalar(one) for one in given]
+        for place, one in enumerate(found):
+            if isinstance(one, TensorHandle) and one.dtype == "bf16":
+                found[place] = self._converted(one, "f32")
+                break  # engines widen the others by themselves
+        return found
+
     @tl_call
     def clamp(self, x: Any, min: Any, max: Any, propagate_nan: object = None) -> Any:
         """``x`` limited to ``[min, max]``; NaN becomes ``min``, unless ``propagate_nan``."""
-        given = (self._handle("x", x), self._operand(min), self._operand(max))
+        x, min, max = self._tensors(x, min, max)
+        given = (self._handle("x", x), min, max)
         return self._elementwise("clamp_nan" if propagate_nan else "clamp", ("x", "min", "max"), given)
 
     @tl_call

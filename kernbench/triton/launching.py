@@ -56,6 +56,9 @@ class JITFunction:
         self.fn = fn
         self.signature = inspect.signature(fn)
         self.arg_names = list(self.signature.parameters)
+        parameters = self.signature.parameters.values()
+        self.more = next((one.name for one in parameters if one.kind is one.VAR_POSITIONAL), "")
+        """Its parameter ``*args``, if it has one."""
         self.heuristics: dict[str, Callable[[dict[str, Any]], Any]] = {}
         """Parameters whose values are worked out from the arguments of each launch."""
         self.tuned: Autotuned | None = None
@@ -140,8 +143,11 @@ class OnGrid:
         arguments, named, options = self._bound(args, named)
         kernel = self.kernel
         name = kernel.fn.__name__
-        for argument, value in arguments.items():
-            if isinstance(value, Tensor):
+        pairs = [*arguments.items()]
+        for argument, value in pairs:
+            if isinstance(value, tuple):  # of *args
+                pairs += [(f"{argument}[{n}]", one) for n, one in enumerate(value)]
+            elif isinstance(value, Tensor):
                 _check_placement(name, argument, value)
         stages = named.get("num_stages", options.get("num_stages", STAGES))
         dims = self._dims(arguments)
@@ -151,7 +157,7 @@ class OnGrid:
             _count("num_warps", named.get("num_warps", options.get("num_warps", WARPS))),
             _count("num_stages", stages, 0),
         )
-        pointed = _pointed(name, arguments.values())
+        pointed = _pointed(name, [value for _, value in pairs])
         return BlockKernel(kernel, dims, room, pointed, self.offsets), named
 
     def _bound(
@@ -250,6 +256,10 @@ class BlockKernel:
         """Take blocks until there are none left."""
         tl = current(self.kernel.fn.__name__)
         names, constants = self.kernel.arg_names, self.kernel.constants
+        more = self.kernel.more
+        if more:
+            first = names.index(more)
+            names = [*names[:first], *(f"{more}[{n}]" for n in range(len(args) - first))]
         given = [
             one if name in constants else tl.argument(name, one, self.offsets.get(name, 0))
             for name, one in zip(names, args, strict=False)

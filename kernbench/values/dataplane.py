@@ -68,7 +68,7 @@ class DataPlane(Instrument):
         replayed = SimulatedMemory(strict=True, names=self.names, address_bits=address_bits)
         self.op_checks = OpChecks() if verify and check_ops else None
         """Compares every operation that is replayed."""
-        self._replay = Executor(replayed, check=self.op_checks) if verify else None
+        self._replay = Executor(replayed, check=self.op_checks, races=self.races) if verify else None
         self._values: dict[int, Array | Callable[[], Array]] = {}
         """What is known; of constants, views and loads how it is worked out, as few are asked for."""
         self._launch_of: dict[int, int] = {}

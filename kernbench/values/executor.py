@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from kernbench.engine.program.operations import Op, Operand
+from kernbench.engine.program.operations import Op, Operand, Region
 from kernbench.errors import KernBenchError
 from kernbench.support import dtypes
 from kernbench.values.dependencies import DATA_HAZARDS, Dependency
 from kernbench.values.memory_store import SimulatedMemory
+from kernbench.values.races import RaceDetector
 from kernbench.values.semantics import compute, pieces_of, stack_of, stacked_dot
 from kernbench.values.verification import describe
 
@@ -40,7 +41,8 @@ class Executor:
 
     ``window`` is the number of operations whose waves are formed together. ``order`` may permute the
     operations of a wave (tests use it to show that the order within a wave does not matter). At most
-    ``queue`` operations wait. ``check`` sees each operation with its inputs and its value.
+    ``queue`` operations wait. ``check`` sees each operation with its inputs and its value; ``races`` are told
+    what a write that nothing orders changes.
     """
 
     def __init__(
@@ -50,8 +52,10 @@ class Executor:
         order: Callable[[list[Op]], list[Op]] | None = None,
         queue: int = QUEUE,
         check: Callable[[Op, Sequence[Array], Array], None] | None = None,
+        races: RaceDetector | None = None,
     ) -> None:
         self._check = check
+        self._races = races
         self.memory = memory
         self._window = window
         self._order = order
@@ -173,6 +177,8 @@ class Executor:
     def _finish(self, op: Op, value: Array) -> None:
         output = op.output
         if output is not None and output.regions:
+            raced = () if self._races is None else self._races.rewrites.get(op.id, ())
+            before = [self._bytes(region) for _, region in raced]
             try:
                 if len(op.inputs) > 1 and op.name == "dma_write":
                     mask = pieces_of(op, self._inputs(op)[1])
@@ -181,6 +187,10 @@ class Executor:
                     self.memory.scatter(output.regions, value)
             except FAILURES as error:
                 raise named(op, error) from error
+            if raced and self._races is not None:
+                pairs = zip(before, raced, strict=True)
+                changed = [not np.array_equal(old, self._bytes(region)) for old, (_, region) in pairs]
+                self._races.rewritten(op.id, changed)
         if output is not None and output.handle is not None:
             if output.handle in self._retired and output.handle not in self._uses:
                 self._retired.discard(output.handle)
@@ -194,6 +204,9 @@ class Executor:
                     self._retired.discard(handle)
                     del self._values[handle]
         op.params.pop("data", None)  # what the host wrote is in memory now
+
+    def _bytes(self, region: Region) -> Array:
+        return self.memory.gather([region], (region.nbytes,), np.uint8)
 
 
 def _waves(window: Sequence[tuple[Op, list[int]]]) -> list[list[Op]]:

@@ -16,7 +16,7 @@ Operations are given in the order of their effects (:meth:`RaceDetector.access`)
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from kernbench.engine.program.operations import Op, Operand, Order, Region
@@ -29,6 +29,9 @@ from kernbench.values.tensor_names import TensorNames
 
 ThreadKey = tuple[int, tuple[int, ...]]
 """Launch and PE; of a block of a grid also its number, as nothing orders the blocks of a PE."""
+
+_Lines = tuple[str, str, str]
+"""What a race is told once of: two lines of source, and its kind."""
 
 END = 1 << 62
 """Epoch behind all of a thread."""
@@ -182,6 +185,8 @@ class Race:
     """The bytes as people know them: tensor, rows, PE that holds them."""
     pes: tuple[str, str]
     """The PE that made each access, or the host."""
+    same: bool = False
+    """Whether blocks write the same values wherever these lines race: not an error."""
 
     def as_dict(self) -> dict[str, Any]:
         """The race as JSON keeps it."""
@@ -198,7 +203,8 @@ class Race:
             f"{pe}{_block(access)} {word}s at {access.source or 'a line unknown'} ({access.time:.9g} ns)"
             for pe, word, access in zip(self.pes, words, (self.first, self.second), strict=True)
         ]
-        return f"race on {self.where}: {ends[0]}, {ends[1]}, and nothing orders them"
+        alike = "; both write the same values" if self.same else ""
+        return f"race on {self.where}: {ends[0]}, {ends[1]}, and nothing orders them{alike}"
 
 
 def _block(access: Access) -> str:
@@ -219,7 +225,10 @@ class RaceDetector:
     def __init__(self, names: TensorNames) -> None:
         self.races: list[Race] = []
         self._names = names
-        self._seen: set[tuple[str, str, str]] = set()
+        self._seen: set[_Lines] = set()
+        self.rewrites: dict[int, list[tuple[_Lines, Region]]] = {}
+        """Of an operation that is to be replayed: bytes that it writes after another one."""
+        self._differ: set[_Lines] = set()
         self._history = ExtentMap(lambda history, _begin, _end: history)
         self._reads: LateReads[Access] = LateReads()
         self._last: dict[Location, Thread] = {}
@@ -416,10 +425,29 @@ class RaceDetector:
 
     def _report(self, kind: str, first: Access, second: Access, region: Region) -> None:
         key = (first.source, second.source, kind)
+        both = first.order, second.order
+        if kind != "write-write" or any(one.atomic or not one.thread[1][3:] for one in both):
+            self._differ.add(key)
+        elif key not in self._differ:
+            self.rewrites.setdefault(second.op, []).append((key, region))
         if key not in self._seen:
             self._seen.add(key)
             pes = self._pe(first), self._pe(second)
             self.races.append(Race(kind, first, second, region, self._names.describe([region]), pes))
+
+    def rewritten(self, op: int, changed: Sequence[bool]) -> None:
+        """Operation ``op`` was replayed: which of the bytes in ``rewrites`` are not what they were before."""
+        for (lines, _), other in zip(self.rewrites.pop(op), changed, strict=True):
+            if other:
+                self._differ.add(lines)
+
+    def found(self) -> tuple[Race, ...]:
+        """The races, with what replay says of their values."""
+        unknown = {key for one in self.rewrites.values() for key, _ in one} | self._differ
+        lines = [(one.first.source, one.second.source, one.kind) for one in self.races]
+        return tuple(
+            [replace(one, same=key not in unknown) for one, key in zip(self.races, lines, strict=True)]
+        )
 
     def _pe(self, access: Access) -> str:
         location = access.order.thread[1]

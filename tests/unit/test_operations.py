@@ -171,7 +171,10 @@ def type_of(row: Operation, name: str, in_triton: bool) -> str:
         return "f32"
     summed = row.name == "sum" or (in_triton and row.name in ("max", "min"))
     if summed and (halves or name not in FLOATS):
-        return "f32" if halves else "u32" if (row.name, name) == ("sum", "u8") else "i32"
+        signless = row.name == "sum" and (name == "u8" or (in_triton and name == "i1"))
+        return "f32" if halves else "u32" if signless else "i32"
+    if in_triton and name == "bf16" and row.name.startswith(("maximum", "minimum", "clamp")):
+        return "f32"
     if row.name in ("cumsum", "cumprod") and name != "f16" and name != "f32":
         return {"bf16": "f32", "u8": "u32"}.get(name, "i32")
     if name in FLOATS:

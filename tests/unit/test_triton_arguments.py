@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import kernbench as kb
+import kernbench.triton as triton
+import kernbench.triton.language as tl
 from kernbench.errors import KernBenchError
 
 ONES = np.ones((16, 16), np.float16)
@@ -63,3 +65,17 @@ def test_hints_of_triton_change_neither_values_nor_times() -> None:
 def test_other_arguments_are_errors_that_say_what_to_do(body: Any, message: str) -> None:
     with pytest.raises(KernBenchError, match=rf"{message}.*test_triton_arguments\.py:\d+"):
         run(body)
+
+
+def test_all_arguments_of_a_star_reach_the_kernel() -> None:
+    @triton.jit
+    def kernel(out, *tensors, N: tl.constexpr):
+        at = tl.arange(0, N)
+        total = tl.zeros((N,), tl.float32)
+        for place in tl.static_range(len(tensors)):
+            total += tl.load(tensors[place] + at)
+        tl.store(out + at, total)
+
+    given = [np.full(4, 10.0**n, np.float32) for n in range(3)]
+    done = kb.run_kernel(kernel[(1,)], np.zeros(4, np.float32), *given, topology="minimal", N=4)
+    assert done.arrays[0].tolist() == [111.0] * 4

@@ -424,3 +424,30 @@ def test_an_empty_grid_launches_nothing_however_it_is_launched() -> None:
         interpret(kernel, zeros, 0, **more)
     assert kb.run_kernel(of(8), zeros, 8, topology="minimal").arrays[0].all()
     assert not zeros.any()
+
+
+@pytest.mark.parametrize(("which", "verdict"), [("same", "yes"), ("last", "race"), ("first", "race")])
+def test_blocks_that_store_the_same_values_are_named_and_others_fail(which: str, verdict: str) -> None:
+    @triton.jit
+    def kernel(x, out, WHICH: tl.constexpr):
+        at, number = tl.arange(0, 4), tl.program_id(0)
+        odd = 3 if WHICH == "last" else 0
+        more = 1 if WHICH != "same" and number == odd else 0
+        tl.store(out + at, tl.load(x + at) * 2 + more)
+
+    def bench(torch: Any) -> None:
+        x, out = torch.from_numpy(np.arange(4, dtype=np.float32)), torch.zeros(4, dtype="f32")
+        kernel[(4,)](x, out, which)
+        torch.check("doubled", out, np.arange(4, dtype=np.float32) * 2 + (which == "last"))
+
+    topo = {"cube.pes.count": 1}  # blocks one after the other
+    if verdict == "yes":
+        done = kb.run(bench, "minimal", True, topo=topo, store="memory:")
+    else:
+        with pytest.raises(kb.RunVerificationError, match="race on tensor 'out'") as raised:
+            kb.run(bench, "minimal", True, topo=topo, store="memory:")
+        done = raised.value.run
+    assert done.verdict == verdict
+    (race,) = done.info["races"]
+    assert ("both write the same values" in race["message"]) == (verdict == "yes")
+    assert race["kind"] == "write-write"

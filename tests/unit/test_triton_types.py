@@ -279,6 +279,26 @@ def test_a_scalar_is_an_i32_beside_short_integers_and_a_number_takes_their_type(
     assert kinds == ["i32"] * 5 + ["i8"] * 4 + ["u8", "i8"]
 
 
+def test_numbers_that_are_compared_have_a_type_and_counts_have_no_sign() -> None:
+    kinds: list[str] = []
+
+    @triton.jit
+    def kernel(x, y, out):
+        at = tl.arange(0, 4)
+        half, short = tl.load(x + at), tl.load(y + at)
+        count = tl.sum(half > 0)
+        found = [tl.maximum(half, 0.0), tl.minimum(short, 3), tl.clamp(half, -1.0, 1.0), count, half * 2]
+        kinds.extend(str(one.dtype) for one in found)
+        tl.store(out + at, tl.maximum(half, 0.1) + (count - 5).to(tl.float32) * 0)
+        tl.store(out + 4, (count - 5).to(tl.float32))
+
+    x, y = np.array([1, -1, 0, 3], np.float16), np.array([1, 2, 3, 4], np.int8)
+    done = kb.run_kernel(kernel[(1,)], x, y, out=np.zeros(5, np.float32), topology="minimal")
+    lowest = np.float32(0.1)
+    assert done.output.tolist() == [1, lowest, lowest, 3, np.float32(2**32 - 3)]
+    assert kinds == ["f32", "i32", "f32", "u32", "f16"]
+
+
 def test_pointers_are_cast_to_other_elements_and_to_addresses() -> None:
     @triton.jit
     def kernel(x, out):
