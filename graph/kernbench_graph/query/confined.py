@@ -15,6 +15,7 @@ from kernbench_graph.query.guard import Token, statement
 from kernbench_graph.query.items import is_clause, items_from
 from kernbench_graph.query.patterns import (
     SHORTEST,
+    SUBQUERIES,
     Part,
     UnreadPatternError,
     chain_from,
@@ -26,7 +27,6 @@ from kernbench_graph.query.patterns import (
 )
 
 _CLAUSES = ("MATCH", "OPTIONAL", "WITH", "UNWIND", "RETURN", "UNION", "CALL")
-_SUBQUERIES = ("EXISTS", "COUNT", "COLLECT")
 
 
 @lru_cache(maxsize=512)
@@ -191,7 +191,7 @@ class _Reader:
                 continue
             until = closing(self._found, at)
             scope = dict(held)
-            if text == "{" and self._upper(at - 1) in _SUBQUERIES:
+            if text == "{" and self._upper(at - 1) in SUBQUERIES:
                 self.clauses(at + 1, until, held, held)
                 at = until + 1
                 continue

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from kernbench_graph.query.guard import Token
+from kernbench_graph.query.patterns import SUBQUERIES
 
 _ENDS = frozenset(
     ("ORDER", "SKIP", "OFFSET", "LIMIT", "WHERE", "MATCH", "OPTIONAL", "RETURN", "WITH", "UNWIND", "CALL",
@@ -18,7 +19,6 @@ _NO_NAMES = DIRECTIONS | frozenset(
     ("AND", "CASE", "CONTAINS", "DISTINCT", "ELSE", "END", "ENDS", "FALSE", "IN", "IS", "NOT", "NULL", "OR",
      "STARTS", "THEN", "TRUE", "WHEN", "WHERE", "WITH", "XOR")
 )  # fmt: skip
-_SUBQUERIES = ("EXISTS", "COUNT", "COLLECT")
 _AGGREGATES = frozenset(
     ("avg", "collect", "count", "max", "min", "percentilecont", "percentiledisc", "stdev", "stdevp", "sum")
 )
@@ -88,13 +88,11 @@ def aggregates_in(item: Sequence[Token]) -> list[tuple[int, int]]:
     while at + 1 < len(item):
         word, after = item[at][1], item[at + 1][1]
         is_call = word.lower() in _AGGREGATES and after == "("
-        is_subquery = word.upper() in _SUBQUERIES and after == "{"
-        if is_call or is_subquery:
+        if is_call or (word.upper() in SUBQUERIES and after == "{"):
             depth, start = 0, at
             while at + 1 < len(item) and (at == start or depth):
                 at += 1
                 depth += (item[at][1] in "([{") - (item[at][1] in ")]}") if item[at][0] == "mark" else 0
-            if is_call:
-                calls.append((start, at + 1))
+            calls += [(start, at + 1)] if is_call else []
         at += 1
     return calls

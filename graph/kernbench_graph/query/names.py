@@ -15,6 +15,7 @@ from typing import Any
 from kernbench_graph.errors import QueryError, UnknownNameError
 from kernbench_graph.query.guard import Token, statement, tokens
 from kernbench_graph.query.patterns import (
+    SUBQUERIES,
     PatternNode,
     PatternStep,
     UnreadPatternError,
@@ -25,7 +26,6 @@ from kernbench_graph.query.patterns import (
 from kernbench_graph.schema import SCHEMA
 
 _NAMES = ("word", "quoted")
-_SUBQUERIES = frozenset(("EXISTS", "COUNT", "COLLECT", "CALL"))
 _DATES = frozenset(("date", "datetime", "duration", "localdatetime", "localtime", "time"))
 
 
@@ -167,7 +167,7 @@ def _patterns(used: Used, found: list[Token]) -> set[int]:
 def _is_map(found: list[Token], at: int) -> bool:
     """Whether the bracket at a place is that of a map, or of properties; not of a subquery."""
     before = text_at(found, at - 1).upper()
-    return text_at(found, at) == "{" and before not in _SUBQUERIES and before != ")"
+    return text_at(found, at) == "{" and before not in SUBQUERIES and before != ")"
 
 
 def _expression(found: list[Token], at: int, joined_by: str) -> Iterator[str]:

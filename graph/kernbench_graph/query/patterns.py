@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -18,6 +19,10 @@ _BEFORE_PATTERN = frozenset(
 
 SHORTEST = ("shortestpath", "allshortestpaths")
 """Functions whose argument is a pattern."""
+
+
+SUBQUERIES = frozenset(("EXISTS", "COUNT", "COLLECT", "CALL"))
+"""Words before the bracket of a subquery."""
 
 
 class UnreadPatternError(ValueError):
@@ -303,12 +308,8 @@ def _after_quantifier(found: Sequence[Token], at: int) -> int:
 def commas_in(found: Sequence[Token], at: int) -> Iterator[int]:
     """The token before each key of the map whose bracket opens at a place."""
     end = closing(found, at)
-    yield from (n for n in [at] if end - at > 3)
-    depth = 0
-    for place in range(at + 1, end - 3):
-        depth += (found[place][1] in "([{") - (found[place][1] in ")]}") if found[place][0] == "mark" else 0
-        if not depth and found[place][1] == ",":
-            yield place
+    places = (n for n in outer(found, at + 1, end - 3) if found[n][1] == ",")
+    yield from itertools.chain([at] if end - at > 3 else [], places)
 
 
 def outer(found: Sequence[Token], start: int, end: int) -> Iterator[int]:

@@ -16,15 +16,12 @@ from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.stores.neo4j.catalogue import KeptEntry
 from kernbench_graph.stores.neo4j.detail import kept_names
-from kernbench_graph.stores.neo4j.files import PIECE, Piece, write_files
+from kernbench_graph.stores.neo4j.files import PIECE, Piece, read_files, write_files
 from kernbench_graph.stores.neo4j.removal import added_owner
 from kernbench_graph.stores.neo4j.rows import Batch, batches_of, run_batches_in
 from kernbench_graph.stores.neo4j.server import Neo4jServer, Transaction
 
 _STATE = "MATCH (k:KernbenchRun {id: $id}) RETURN coalesce(k.additions, 0) AS changes"
-_FILES = (
-    "MATCH (f:KernbenchFile {owner: $owner}) RETURN f.name AS name, f.data AS data ORDER BY f.name, f.part"
-)
 _FILE = """MATCH (f:KernbenchFile {owner: $owner, name: $name})
 WITH f ORDER BY f.part RETURN collect(f.data) AS data"""
 _LOCK = """MATCH (k:KernbenchRun {id: $id, token: $token}) WHERE k.state = 'kept'
@@ -58,7 +55,8 @@ class InServer(Additions):
         """The tables of each addition."""
         state = self.state()
         if state != self._known[0]:
-            found = (unpack(data, self._content) for data in self._files().values())
+            files = self._server.read(lambda tx: read_files(tx, added_owner(self._id)))
+            found = (unpack(data, self._content) for data in files.values())
             self._known = state, dict(sorted(entry for entry in found if entry))
         return self._known[1]
 
@@ -98,16 +96,6 @@ class InServer(Additions):
             if label.name in tables:
                 keys = tables[label.name][label.key].to_pylist()
                 yield deleting(label.name), [f"{self._id}/{label.prefix}{key}" for key in keys]
-
-    def _files(self) -> dict[str, bytes]:
-        found: dict[str, bytearray] = {}
-
-        def read(tx: Transaction) -> list[tuple[str, bytes]]:
-            return [(row["name"], bytes(row["data"])) for row in tx.run(_FILES, owner=added_owner(self._id))]
-
-        for name, data in self._server.read(read):
-            found.setdefault(name, bytearray()).extend(data)
-        return {name: bytes(data) for name, data in found.items()}
 
 
 def _pieces(name: str, data: bytes) -> Iterable[Piece]:

@@ -9,6 +9,7 @@ from kernbench_graph.archive import manifest
 from kernbench_graph.archive.record import changed_tags, info_of, tag_list
 from kernbench_graph.records import is_id
 from kernbench_graph.schema_described import TAG_PREFIX
+from kernbench_graph.stores.neo4j.files import read_files
 from kernbench_graph.stores.neo4j.server import Neo4jServer, Transaction
 
 _IS_KEPT = "WHERE k.state IN ['kept', 'upgrading'] "
@@ -79,17 +80,7 @@ class Catalogue:
 
     def files(self, owner: str, written: bytes) -> Callable[[], dict[str, bytes]]:
         """Fetches all files of ``owner``, to which the manifest ``written`` belongs."""
-
-        def work(tx: Transaction) -> dict[str, bytes]:
-            found: dict[str, bytearray] = {}
-            for row in tx.run(
-                "MATCH (f:KernbenchFile {owner: $owner}) "
-                "RETURN f.name AS name, f.data AS data ORDER BY f.name, f.part", owner=owner,
-            ):  # fmt: skip
-                found.setdefault(row["name"], bytearray()).extend(row["data"])
-            return {name: bytes(data) for name, data in found.items()}
-
-        return lambda: {**self._server.read(work), manifest.NAME: written}
+        return lambda: {**self._server.read(lambda tx: read_files(tx, owner)), manifest.NAME: written}
 
     def change_tags(self, run_id: str, add: Sequence[str], remove: Sequence[str]) -> list[str] | None:
         """Change a run's tags in its manifest and in the graph, at once; None when it is not there."""

@@ -88,6 +88,17 @@ def write_files(tx: Transaction, owner: str, pieces: Iterable[Piece]) -> None:
         ).consume()  # fmt: skip
 
 
+def read_files(tx: Transaction, owner: str) -> dict[str, bytes]:
+    """All archived files of an owner, by name."""
+    text = (
+        "MATCH (f:KernbenchFile {owner: $owner}) RETURN f.name AS name, f.data AS data ORDER BY name, f.part"
+    )
+    found: dict[str, bytearray] = {}
+    for row in tx.run(text, owner=owner):
+        found.setdefault(row["name"], bytearray()).extend(row["data"])
+    return {name: bytes(data) for name, data in found.items()}
+
+
 class FetchedTables(LazyTables):
     """Tables of an archive whose files are fetched, checked and read when one is first looked at."""
 
