@@ -21,7 +21,9 @@ def differences(old: Properties, new: Properties, store: GraphStore) -> list[dic
     compared.
     The question ``history/configured-differently`` has the same rows, with values as text.
     """
-    before, after = (settings(run, store.load_topology(str(run["topology"])).spec) for run in (old, new))
+    one_machine = old["topology"] == new["topology"]  # whose keys are no difference
+    specs = ["" if one_machine else store.load_topology(str(run["topology"])).spec for run in (old, new)]
+    before, after = map(settings, (old, new), specs)
     is_compared = old["bench"] == new["bench"] and all(run.get("source_text") for run in (old, new))
     rows = [row for row in changed(before, after) if row["what"] != "source" or is_compared]
     return sorted(rows, key=lambda row: CONFIGURED.index(row["what"]))

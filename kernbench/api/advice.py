@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kernbench.analysis.path.model_time import carried_out, nodes_of_lines
 from kernbench.api import asking
@@ -19,7 +19,10 @@ from kernbench.api.run_trace import RunTrace
 from kernbench.api.shown import Shows
 from kernbench.draw.cells import number
 from kernbench.support.bounds import check_number
-from kernbench.support.pgraph import QueryError, Question
+from kernbench.support.pgraph import QueryError
+
+if TYPE_CHECKING:
+    from kernbench.support.pgraph import Question
 
 LEAST = 0.01
 """Share of the window's time below which advice is not worth giving."""
