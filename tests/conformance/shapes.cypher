@@ -26,6 +26,7 @@ MATCH (t:Transaction) WHERE (t)<-[:WAITED_FOR]-(:Transaction) RETURN count(t) AS
 MATCH (t WHERE t.number < 3)-[h:HOP WHERE h.seq = 0]->(u) RETURN t.number AS number, u.resource AS at ORDER BY number, at
 MATCH (r:Run {id: $run})-[:SENT]->(t:Transaction WHERE t.number < 3) RETURN t.number AS number ORDER BY number
 MATCH (c:Component) WHERE EXISTS { (c)<-[:OF]-(:Use) } RETURN count(c) AS n
+MATCH (t:Transaction WHERE EXISTS { (t)-[x]->() }) RETURN count(t) AS n
 // optional-match
 MATCH (t:Transaction) OPTIONAL MATCH (t)-[w:WAITED_FOR]->(o:Transaction) RETURN count(t) AS n, count(w) AS waits
 MATCH (r:Run {id: $run}) OPTIONAL MATCH (t:Transaction {kind: 'none'}) RETURN count(t) AS n
