@@ -209,7 +209,7 @@ class RunFacts:
             "problem": self.problem,
             **{
                 key: p[key]
-                for key in ("ops_verified", "tile_transfers", "repeats", "on_host", "pes")
+                for key in ("ops_verified", "tile_transfers", "repeats", "on_host", "pes", "collectives")
                 if key in p
             },
             **({"accounted": self.accounted} if self.accounted else {}),

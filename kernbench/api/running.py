@@ -7,6 +7,7 @@ import json
 import re
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
@@ -292,6 +293,7 @@ def _finished(
             **({"repeats": _repeats(outcome.estimates)} if outcome.estimates else {}),
             **({"on_host": _on_host(outcome.on_host)} if outcome.on_host else {}),
             **({"pes": dict(outcome.pes)} if outcome.pes else {}),
+            **({"collectives": found} if (found := _collectives(outcome.estimates)) else {}),
             **({"tile_transfers": "packed"} if _packs_tiles(graph) else {}),
             **({"asked_hash": asked_hash} if mark_asked and asked_hash != configured else {}),
         },
@@ -412,6 +414,19 @@ def _repeats(estimates: Sequence[Estimate]) -> list[dict[str, Any]]:
         {"number": number, **{name: getattr(one, name) for name in names}}
         for number, one in enumerate(estimates)
     ]
+
+
+def _collectives(estimates: Sequence[Estimate]) -> dict[str, Any]:
+    """How many collectives of packages that are alike were ``folded`` ``of`` all, and ``why`` not others."""
+    found = [one.collectives for one in estimates if one.collectives]
+    if not found:
+        return {}
+    why = sum((Counter(one["why"]) for one in found), Counter[str]())
+    return {
+        "folded": sum(one["folded"] for one in found),
+        "of": sum(one["of"] for one in found),
+        "why": dict(why),
+    }
 
 
 def _on_host(found: Mapping[str, tuple[int, int]]) -> list[dict[str, Any]]:

@@ -1,19 +1,21 @@
 """Ranks that do the same, each on a package of its own: the first, the leader, is simulated for all.
 
-Every rank runs its program, makes its tensors and takes part in collectives. Other launches of the followers
-are not sent: one is over when the leader's of the same number is. What a package counts between two
-collectives is then what the leader's does.
+Every rank runs its program, makes its tensors and takes part in collectives, but for those that are folded
+(:mod:`kernbench.host.collectives.folding`). Other launches of the followers are not sent: one is over when
+the leader's of the same number is. What a package counts between two collectives is then what the leader's
+does.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kernbench.engine.core.counts import Counts, counted
+from kernbench.engine.core.server import Server
 from kernbench.errors import UsageError
 from kernbench.hardware.topology import packages
 from kernbench.host.estimates import Estimate
@@ -27,6 +29,7 @@ from kernbench.support.user_code import line_of
 if TYPE_CHECKING:
     from kernbench.engine.machine.machine import Machine
     from kernbench.engine.program.launches import Request
+    from kernbench.host.collectives.folding import Folding
     from kernbench.host.scheduler import Scheduler
 
 EXACT = "run with --exact (exact=True) to simulate every rank"
@@ -35,8 +38,7 @@ EXACT = "run with --exact (exact=True) to simulate every rank"
 class _Package:
     """The parts of a rank's package, in the same order for each, and what they had counted."""
 
-    def __init__(self, machine: Machine, names: Sequence[str]) -> None:
-        known = {one.resource: one for one in machine.resources}
+    def __init__(self, known: Mapping[str, Server], names: Sequence[str]) -> None:
         self.parts = [known[name] for name in names]
         self.rows = [one.index for one in self.parts]
         self.open = 0
@@ -57,7 +59,7 @@ class Alike:
 
     def __init__(self, machine: Machine, scheduler: Scheduler, meeting: Meeting, sips: Sequence[int]) -> None:
         self._machine, self._scheduler, self._meeting = machine, scheduler, meeting
-        self._sips = sips
+        self.sips = sips
         self._led: list[tuple[Sent, int, Request]] = []
         self._done = [0 for _ in sips]
         """Launches by rank."""
@@ -65,16 +67,22 @@ class Alike:
         """What the leader does instead of a further launch."""
         self._news = Event("a launch of rank 0")
         self.from_ns = machine.clock.now
+        self.leaders: list[dict[str, str]] = []
+        """By rank that part or link of the leader's package which is where one of the rank's is."""
         self._packages = self._paired(sips)
         self.counts = np.zeros_like(machine.beyond)
         """What was added to the counters of the followers' packages."""
+        self.folding: Folding | None = None
+        """Which collectives the leader carries out for all; made with the first one."""
 
     def _paired(self, sips: Sequence[int]) -> list[_Package]:
-        used = {one.resource for one in self._machine.resources}
+        used = {one.resource: one for one in self._machine.resources}
         names: list[list[str]] = []
+        known = None
         for rank, sip in enumerate(sips[1:], 1):
             try:
-                pairs = packages.alike(self._machine.graph, sips[0], sip)
+                known = known or packages.Packages(self._machine.graph)
+                pairs = known.alike(sips[0], sip)
             except UsageError as error:
                 raise UsageError(
                     f"spawn(alike=True): rank {rank} is not like rank 0: {error}; {EXACT}"
@@ -82,12 +90,14 @@ class Alike:
             kept = [(a, b) for a, b in pairs.items() if a in used]
             names = names or [[a for a, _ in kept]]
             names.append([b for _, b in kept])
-        return [_Package(self._machine, of) for of in names]
+            self.leaders = self.leaders or [{a: a for a in pairs}]
+            self.leaders.append({b: a for a, b in pairs.items()})
+        return [_Package(used, of) for of in names]
 
     def launch(
         self, rank: int, made: Sent, sips: Sequence[int], send: Callable[[], Request]
     ) -> tuple[Request, int]:
-        """A launch of ``rank``, other than of a collective; ``send`` sends it if the rank leads.
+        """A launch of ``rank``, other than of a collective that is not folded; ``send`` sends it if it leads.
 
         Returns:
             The request, and the number of the launch that it follows, -1 of the leader's own.
@@ -95,11 +105,11 @@ class Alike:
         Raises:
             UsageError: it is not like the leader's, or concerns another package.
         """
-        if tuple(sips) != (self._sips[rank],):
+        if tuple(sips) != (self.sips[rank],):
             where = ", ".join(map(str, sips))
             raise UsageError(
                 f"{made.said} of rank {rank} has tensors on package {where}; ranks that are alike work on "
-                f"their own, {self._sips[rank]}; {EXACT}"
+                f"their own, {self.sips[rank]}; {EXACT}"
             )
         if self._packages[rank].open:
             raise UsageError(
@@ -151,14 +161,15 @@ class Alike:
         """``rank`` calls a collective: all come together first."""
         self.meet(rank, f"calls {name} at {line_of(sys._getframe())}")
 
-    def under_way(self, rank: int, launch: LaunchHandle) -> None:
-        """The part of ``rank`` in a collective was sent."""
+    def under_way(self, rank: int, launch: LaunchHandle, folded: bool) -> None:
+        """The part of ``rank`` in a collective was sent, or is done for it by the leader."""
         package = self._packages[rank]
         package.open += 1
 
         def over() -> None:
             package.open -= 1
-            package.note()
+            if not folded:
+                package.note()
 
         launch.request.when_done(over)
 
@@ -167,7 +178,7 @@ class Alike:
         like = np.arange(len(self.counts))
         for package in self._packages:
             like[package.rows] = self._packages[0].rows
-        now, others = self._machine.clock.now, len(self._sips) - 1
+        now, others = self._machine.clock.now, len(self.sips) - 1
         waited = sum(one.times * wait for one, wait in zip(led, waits(led), strict=True))
         return Estimate(
             "alike",
@@ -178,6 +189,7 @@ class Alike:
             others,
             least_ns=now - self.from_ns - waited,
             counts=self.counts,
+            collectives={} if self.folding is None else self.folding.said,
             like=like,
         )
 
@@ -193,6 +205,15 @@ class Alike:
                 theirs.max_queue = max(theirs.max_queue, mine.max_queue)
         for package in self._packages:
             package.note()
+        if self.folding is not None:
+            self.folding.count()
+
+    def count_outside(self, parts: Iterable[Server], transactions: int, nbytes: int) -> None:
+        """What has passed ``parts`` outside of packages for the leader would have for each follower, too."""
+        others = len(self.sips) - 1
+        for part in parts:
+            for counts in (self.counts, self._machine.beyond):
+                counts[part.index] += others * nbytes, 0.0, 0.0, others * transactions
 
     def _tell(self) -> None:
         news, self._news = self._news, Event("a launch of rank 0")

@@ -176,10 +176,15 @@ class Context(TensorFactory):
             handle.first_of = made[0].first_of
         return handle
 
-    def launch_part(self, name: str, kernel: Callable[..., Any], *args: object) -> LaunchHandle:
-        """Start the current rank's part of a collective, as :meth:`launch` does; no rank leaves it out."""
+    def launch_part(
+        self, name: str, kernel: Callable[..., Any], *args: object, folded: bool = False
+    ) -> LaunchHandle:
+        """Start the current rank's part of a collective, as :meth:`launch` does; no rank leaves it out.
+
+        Of one that is ``folded`` only that of the first of ranks that are alike is carried out.
+        """
         self._before_making()
-        return self._submit(LaunchSpec(name, kernel, args, {}, collective=True))
+        return self._submit(LaunchSpec(name, kernel, args, {}, collective=True, folded=folded))
 
     def _submit(self, spec: LaunchSpec) -> LaunchHandle:
         handle = submit(self._driver, self._data, self.storage, spec)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ class Estimate:
     lengths of the last two of those; ``least_ns`` is the shortest that a period could be in a run that waits
     at no boundary. Of ``alike`` ranks the interval in which they ran, with the number of
     packages that were simulated, and of those beside them; ``least_ns`` is that interval without waits.
+    ``collectives`` has how many of theirs were simulated on one package alone (``folded of why``).
     """
 
     kind: str
@@ -34,6 +36,7 @@ class Estimate:
     least_ns: float = 0.0
     counts: Counts | None = field(default=None, repr=False, compare=False)
     """What it adds to what the parts of the machine count."""
+    collectives: Mapping[str, Any] = field(default_factory=dict)
     like: Any = field(default=None, repr=False, compare=False)
     """By part the one whose simulated use it has over time; None: each its own."""
 

@@ -100,6 +100,8 @@ class LaunchSpec:
     for_pes: int = 0
     collective: bool = False
     """Whether it is a rank's part of a collective, which no rank leaves out."""
+    folded: bool = False
+    """Whether that part is carried out by the first of ranks that are alike only."""
 
     @property
     def grid(self) -> Grid | None:
@@ -196,7 +198,7 @@ def submit(driver: Driver, data: DataPlane, storage: Storage, spec: LaunchSpec) 
     grid does there too, on cubes that have a part. A grid whose tensors lie on one PE of interleaved memory
     runs on all PEs there, one for each block at most. A mistake is a :class:`UsageError` (or
     :class:`KernelError` where arguments do not fit the kernel) before anything is sent. Of ranks that are
-    alike only the leader's are sent, and those of a collective.
+    alike only the leader's are sent, and those of a collective that is not folded.
     """
     tensors = _tensors(spec)
     targets = _targets(spec, tensors)
@@ -226,7 +228,7 @@ def submit(driver: Driver, data: DataPlane, storage: Storage, spec: LaunchSpec) 
     made, follows = None, -1
     if program.alike is not None or program.sent is not None:
         made = same_launch.sent(spec, line_of(sys._getframe()))
-    if program.alike is None or made is None or spec.collective:
+    if program.alike is None or made is None or (spec.collective and not spec.folded):
         request = send()
     else:
         sips = sorted({sip for tensor in tensors for sip in tensor.sips})
@@ -236,7 +238,12 @@ def submit(driver: Driver, data: DataPlane, storage: Storage, spec: LaunchSpec) 
             data.races.launch_ended(driver.machine.launches)
             request = driver.follow(request, targets[0][0])
             for tensor in tensors:
-                tensor.root.not_written_by = made.said
+                tensor.root.unknown = (
+                    f"{made.said} was not carried out, as its rank is like rank 0; read rank 0's"
+                )
+        if spec.folded:
+            for tensor in tensors:
+                tensor.root.unknown = f"{made.said} was carried out on rank 0 alone; read it before that"
     handle = LaunchHandle(spec, targets, request, tensors, driver, call.line, follows)
     if program.sent is not None and made is not None:
         program.sent.append((made, handle))

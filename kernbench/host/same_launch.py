@@ -38,7 +38,7 @@ def sent(spec: LaunchSpec, line: str) -> Sent:
     names = argument_names(spec.kernel, len(spec.args))
     named = {**dict(zip(names, spec.args, strict=True)), **spec.constexpr}
     taken = {
-        key: _seen(value) if isinstance(value, Tensor) else value
+        key: seen(value) if isinstance(value, Tensor) else value
         for key, value in named.items()
         if isinstance(value, Tensor) or not spec.collective
     }
@@ -74,7 +74,8 @@ class _Seen:
     placement: tuple[tuple[object, ...], ...]
 
 
-def _seen(tensor: Tensor) -> _Seen:
+def seen(tensor: Tensor) -> _Seen:
+    """How a tensor looks from its package; equal where ranks have placed theirs alike."""
     shards = tuple((s.cube, s.pe, s.shape, s.offset_bytes) for s in tensor.shards)
     return _Seen(tensor.shape, tensor.dtype, tensor.memory, shards)
 

@@ -87,8 +87,8 @@ class Tensor:
         self._storage = storage
         self._writes = writes
         self._freed = False
-        self.not_written_by = ""
-        """The last launch with it that was not carried out, of a rank that is like another; else empty."""
+        self.unknown = ""
+        """Why it has no values: a launch with it was not carried out, or not on all ranks; else empty."""
         self._kernel_arg: TensorArg | None = None
         self._release = self._watched()
 
@@ -399,6 +399,11 @@ class Tensor:
             )
         return self._kernel_arg
 
+    @property
+    def settled(self) -> bool:
+        """Whether it is mapped and written: :meth:`settle_writes` has nothing to wait for."""
+        return all(request.done for request in self._writes)
+
     def settle_writes(self) -> None:
         """Wait until the tensor is mapped and written, as a kernel that uses it must find it."""
         self._storage.driver.wait(list(self._writes))
@@ -423,11 +428,9 @@ class Tensor:
         return self._storage.peek(self._fetched(box, sip), box, self.dtype, f"tensor '{self.name}'")
 
     def _fetched(self, box: Box, sip: int | None) -> list[tuple[TensorShard, Box]]:
-        launch = self.root.not_written_by
-        if launch:
+        if why := self.root.unknown:
             raise UsageError(
-                f"tensor '{self.name}' has no values to read: {launch} was not carried out, as "
-                "its rank is like rank 0; read rank 0's, or run with --exact (exact=True)"
+                f"tensor '{self.name}' has no values to read: {why}, or run with --exact (exact=True)"
             )
         shards = distinct(self.copy_of(sip))
         parts = [(shard, part) for shard in shards if (part := intersect(shard, box)) is not None]

@@ -11,7 +11,7 @@ from kernbench.analysis.energy.charges import ChargedMachine, Charges
 from kernbench.analysis.trace_tables import Ints
 from kernbench.analysis.windows.estimate_bounds import repeated
 from kernbench.analysis.windows.time_window import Floats
-from kernbench.hardware.topology.packages import partners
+from kernbench.hardware.topology.packages import Partners
 from kernbench.support.pgraph import TopologyRecord
 
 
@@ -37,7 +37,7 @@ def with_followers(
     components, links = topology.tables["Component"], topology.tables["Link"]
     parts = list(zip(*(components[name].to_pylist() for name in ("name", "sip")), strict=True))
     wires = list(zip(*(links[name].to_pylist() for name in ("name", "src", "dst")), strict=True))
-    sip_of = dict(parts)
+    sip_of, partners = dict(parts), Partners(parts, wires)
     # Runs of older versions name the PEs of their launches instead.
     sips = [
         one["sips"][0] if one.get("sips") else sip_of.get(next(iter(one.get("pe_times") or ()), ""), -1)
@@ -48,7 +48,7 @@ def with_followers(
     for number, led in following:
         pair = sips[led], sips[number]
         if pair not in maps:
-            there = partners(parts, wires, *pair)
+            there = partners.of(*pair)
             maps[pair] = np.array([machine.index[there.get(name, name)] for name in machine.names], np.int64)
         of = found.launch == led
         op, part, cause, fj = found.op[of], maps[pair][found.part[of]], found.cause[of], found.fj[of]

@@ -70,6 +70,8 @@ def said(info: Mapping[str, Any]) -> list[str]:
         found.append(f"{some} of {whole}")
     if not found:
         return []
+    if (folded := info.get("collectives", {})).get("folded"):
+        found.append(f"{folded['folded']} of {folded['of']} collectives on that package alone")
     bars = [
         f"each of the other {each.times} takes {_off(each.period_ns, each.least_ns, each.least_bar)}"
         for each in repeated(info)

@@ -4,6 +4,7 @@ cimport cython
 
 cdef class PeIpcq(PeComponent):
     cdef readonly dict _queues
+    cdef dict _straight
     cdef list _receiving
     cdef set _removed
     cdef object _dma, _channel, _sender, _receiver

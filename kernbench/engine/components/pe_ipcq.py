@@ -8,14 +8,15 @@ whose peer's ring it names: coordinates of the sender decide nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
 from kernbench.engine.components.base import Blocked
 from kernbench.engine.components.pe_component import PeComponent
 from kernbench.engine.components.pe_dma import PeDma
-from kernbench.engine.components.queue_channel import QueueChannel
+from kernbench.engine.components.queue_channel import Loop, QueueChannel
 from kernbench.engine.components.queue_receiver import QueueReceiver, candidates
 from kernbench.engine.components.queue_ring import Incoming, Outgoing, QueueCredit, QueueToken
 from kernbench.engine.components.queue_sender import GoesOn, QueueSender
@@ -47,6 +48,8 @@ class PeIpcq(PeComponent):
         """See :meth:`Server.reset`."""
         PeComponent.reset(self)
         self._queues: dict[str, _Queue] = {}
+        self._straight: dict[str, _Queue] = {}
+        """Directions that lead back here, as they were set up."""
         self._receiving: list[Incoming] = []
         self._removed: set[int] = set()
         """Rings, own and peers', of directions that were removed: what still comes for them is dropped."""
@@ -75,6 +78,7 @@ class PeIpcq(PeComponent):
     def set_up(self, message: QueueMessage) -> None:
         """Install or remove directions; the request is answered as soon as that is done."""
         for entry in message.rings[self.location[1:]]:
+            self._straight.pop(entry.direction, None)
             if message.install:
                 self._queues[entry.direction] = _Queue(entry, Outgoing(entry), Incoming(entry))
                 self._removed -= {entry.address, entry.peer_address}
@@ -83,6 +87,29 @@ class PeIpcq(PeComponent):
                 self._removed |= {entry.address, entry.peer_address}
         self._receiving = [queue.receiving for queue in self._queues.values()]
         message.request.part_done(self.clock.now, None)
+
+    def loop(self, loop: Loop, rings: Mapping[str, str]) -> None:
+        """Let directions lead back here over ``loop``, each to the ring of the direction that it names.
+
+        Nothing may be under way in those that do not yet. :meth:`unloop` brings back what was set up.
+        """
+        self._channel.close(loop)
+        for direction, into in rings.items():
+            if direction in self._straight:
+                continue
+            self._straight[direction] = self._queues[direction]
+            there = self._queues[into].entry.address
+            entry = replace(self._queues[direction].entry, peer=self.location, peer_address=there)
+            self._queues[direction] = _Queue(entry, Outgoing(entry), Incoming(entry))
+        self._receiving = [queue.receiving for queue in self._queues.values()]
+
+    def unloop(self) -> None:
+        """Let all directions lead where they were set up to lead."""
+        if self._straight:
+            self._channel.close(None)
+            self._queues |= self._straight
+            self._straight = {}
+            self._receiving = [queue.receiving for queue in self._queues.values()]
 
     # -- commands of the kernel -------------------------------------------------------------------------
 

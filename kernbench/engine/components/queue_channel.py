@@ -11,6 +11,7 @@ read at a time pay the memory's time; the transactions overlap with the next one
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,15 @@ if TYPE_CHECKING:
 
 Done = Callable[[float], None]
 """Called with the time at which the work began, ns, when it is over."""
+
+
+@dataclass(eq=False, slots=True)
+class Loop:
+    """A path that leads back to where it begins, and what was sent over it and its reverse."""
+
+    path: Path
+    transactions: int = 0
+    nbytes: int = 0
 
 
 def copy_op(owner: Component, parent: Op, stage: str, nbytes: int) -> Op:
@@ -62,6 +72,7 @@ class QueueChannel:
         self._paths: dict[Location, Path] = {}
         self._credit_paths: dict[Location, Path] = {}
         self._trees: dict[tuple[Location, ...], list[Leg]] = {}
+        self._loop: Loop | None = None
         self.reset()
 
     def reset(self) -> None:
@@ -72,6 +83,18 @@ class QueueChannel:
         }
         self._tokens_from = 0.0
         """When the last token left; none overtakes it."""
+        if self._loop is not None:
+            self.close(None)
+
+    def close(self, loop: Loop | None) -> None:
+        """From now on the way from the PE to itself is ``loop``."""
+        if loop is self._loop:
+            return
+        self.forget_paths()
+        self._loop = loop
+        if loop is not None:
+            here = self._ipcq.location
+            self._paths[here], self._credit_paths[here] = loop.path, loop.path.reverse
 
     def forget_paths(self) -> None:
         """Called when routes have changed."""
@@ -149,6 +172,10 @@ class QueueChannel:
         access.send(self._owner, [credits])
 
     def _open(self, kind: str, path: Path, nbytes: int, message: object, op: int, parent: int) -> Transaction:
+        loop = self._loop
+        if loop is not None and (path is loop.path or path is loop.path.reverse):
+            loop.transactions += 1
+            loop.nbytes += nbytes
         return self._system.begin(
             kind, path, nbytes, self._owner.clock.now, parent=parent, op=op, message=message, is_write=True
         )

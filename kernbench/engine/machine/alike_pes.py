@@ -228,7 +228,7 @@ class AlikePes:
             for way in (path, path.reverse):
                 for server in (*way.nodes, *way.links):
                     if server.resource not in found:
-                        _check_plain(server)
+                        check_plain(server)
                     for part in [*getattr(server, "channels", ()), server]:
                         found[part.resource] = part
         return list(found.values())
@@ -304,7 +304,7 @@ def _properties(server: Server) -> Mapping[str, Any]:
     return found
 
 
-def _check_plain(server: Server) -> None:
+def check_plain(server: Server) -> None:
     """Whether a part at rest remembers nothing, and a message of no bytes takes none of its time.
 
     Raises:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -13,55 +14,77 @@ _OF_PLACE = frozenset({"name", "sip", "cube", "pe", "parent", "x_mm", "y_mm"})
 """Properties by which parts in two places differ even where they are alike."""
 
 
-def partners(
-    parts: Iterable[tuple[str, int]], links: Iterable[tuple[str, str, str]], sip: int, other: int
-) -> dict[str, str]:
-    """By the name of each part and link of package ``sip`` that in the same place of package ``other``.
+class Partners:
+    """By the name of each part and link of a package that in the same place of another one, which is like it.
 
     Links between packages have none.
 
     Args:
         parts: names of all parts with their packages, -1 for what is outside of them.
         links: names of all links with both ends.
-        sip: the one package.
-        other: the other, which is like it.
     """
-    of: dict[int, list[str]] = {}
-    for name, package in parts:
-        of.setdefault(package, []).append(name)
-    found = dict(zip(of[sip], of[other], strict=True))
-    ends = {**{name: name for name in of.get(-1, ())}, **found}
-    there = {(source, target): name for name, source, target in links}
-    for (source, target), name in there.items():
-        if source in ends and target in ends and (source in found or target in found):
-            found[name] = there[ends[source], ends[target]]
-    return found
+
+    def __init__(self, parts: Iterable[tuple[str, int]], links: Iterable[tuple[str, str, str]]) -> None:
+        self._parts, self._links = defaultdict[int, list[str]](list), defaultdict[int, list[str]](list)
+        package = {}
+        for name, sip in parts:
+            package[name] = sip
+            self._parts[sip].append(name)
+        self._ends: dict[str, tuple[str, str]] = {}
+        for name, source, target in links:
+            self._ends[name] = source, target
+            for sip in {package[source], package[target]}:
+                self._links[sip].append(name)
+        self._there = {ends: name for name, ends in self._ends.items()}
+        self._outside = {name: name for name in self._parts[-1]}
+
+    def of(self, sip: int, other: int) -> dict[str, str]:
+        """The partners of package ``sip`` in package ``other``.
+
+        Raises:
+            KeyError, ValueError: they are not alike.
+        """
+        found = dict(zip(self._parts[sip], self._parts[other], strict=True))
+        ends = {**self._outside, **found}
+        for name in self._links[sip]:
+            source, target = self._ends[name]
+            if source in ends and target in ends:
+                found[name] = self._there[ends[source], ends[target]]
+        return found
 
 
-def alike(graph: PropertyGraph, sip: int, other: int) -> dict[str, str]:
-    """The :func:`partners` of two packages of a compiled machine.
+class Packages:
+    """The packages of a compiled machine.
 
     Raises:
-        UsageError: they are not alike; it says where.
+        UsageError: none is like another for all of a run.
     """
-    if faults.changes(graph):
-        raise UsageError("links of this machine are lost for a time")
-    nodes, links = list(graph.nodes()), list(graph.edges("LINK"))
-    try:
-        found = partners(
+
+    def __init__(self, graph: PropertyGraph) -> None:
+        if faults.changes(graph):
+            raise UsageError("links of this machine are lost for a time")
+        nodes, links = list(graph.nodes()), list(graph.edges("LINK"))
+        self._partners = Partners(
             [(node.id, int(node.properties["sip"])) for node in nodes],
             [(link.id, link.source, link.target) for link in links],
-            sip,
-            other,
         )
-    except (KeyError, ValueError):
-        raise UsageError(f"package {other} has other parts or links than package {sip}") from None
-    has: dict[str, Mapping[str, Any]] = {node.id: node.properties for node in nodes}
-    has |= {link.id: link.properties for link in links}
-    for mine, there in found.items():
-        if words := difference(mine, has[mine], there, has[there]):
-            raise UsageError(words)
-    return found
+        self._has: dict[str, Mapping[str, Any]] = {node.id: node.properties for node in nodes}
+        self._has |= {link.id: link.properties for link in links}
+
+    def alike(self, sip: int, other: int) -> dict[str, str]:
+        """The :class:`Partners` of two packages.
+
+        Raises:
+            UsageError: they are not alike; it says where.
+        """
+        try:
+            found = self._partners.of(sip, other)
+        except (KeyError, ValueError):
+            raise UsageError(f"package {other} has other parts or links than package {sip}") from None
+        for mine, there in found.items():
+            if words := difference(mine, self._has[mine], there, self._has[there]):
+                raise UsageError(words)
+        return found
 
 
 def difference(mine: str, a: Mapping[str, Any], there: str, b: Mapping[str, Any]) -> str:

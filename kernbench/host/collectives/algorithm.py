@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from kernbench.errors import ConfigError
 from kernbench.hardware.topology.neighbours import MachineShape, Neighbours
 from kernbench.hardware.topology.nodes import Location
-from kernbench.host.collectives.steps import Limits
+from kernbench.host.collectives.steps import Limits, Vector
 from kernbench.support.hints import suggestion
 from kernbench.support.user_modules import check, users_code
 
@@ -112,6 +112,9 @@ class Algorithm:
         patterns: The patterns between SIPs that it serves: ``ring_1d``, ``torus_2d``, ``torus_3d`` and
             ``mesh_2d_no_wrap``.
         refuses: Why it cannot serve a call, or None; asked before anything is sent.
+        turns: Of a call and a PE's part of its first tensor the rows of vectors that ranks take in turn,
+            where ranks do the same but for that: each begins with another one of a row and goes on in its
+            order. None where they do not.
     """
 
     collective: str
@@ -121,6 +124,7 @@ class Algorithm:
     over: tuple[Over, ...] = ("ranks",)
     patterns: tuple[str, ...] = ("ring_1d", "torus_2d", "torus_3d", "mesh_2d_no_wrap")
     refuses: Callable[[Call], str | None] = lambda call: None
+    turns: Callable[[Call, Vector], Sequence[Sequence[Vector]] | None] = lambda call, vector: None
 
     def refusal(self, call: Call) -> str | None:
         """Why this algorithm cannot serve ``call``, or None."""

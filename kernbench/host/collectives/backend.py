@@ -13,6 +13,7 @@ from kernbench.host import Tensor
 from kernbench.host.collectives import piece_trace
 from kernbench.host.collectives.algorithm import Algorithm, Call, find
 from kernbench.host.collectives.config import AlgorithmChoice, CollectivesConfig
+from kernbench.host.collectives.folding import Folding
 from kernbench.host.collectives.groups import ProcessGroup, Signature
 from kernbench.host.collectives.piece_trace import PieceTrace
 from kernbench.host.collectives.steps import Limits
@@ -268,16 +269,28 @@ class Backend:
         raise UsageError(f"{call.collective} of tensor '{tensor}': no algorithm serves it: {reason}")
 
     def _launch(self, name: str, algorithm: Algorithm, call: Call) -> Work:
-        program = self._context.scheduler.current
-        if program.alike is not None:
+        program, folded = self._context.scheduler.current, False
+        alike, rank = program.alike, program.rank or 0
+        if alike is None:
+            self._transport.ensure(algorithm.neighbours(call))
+        else:
+            if alike.folding is None:
+                alike.folding = Folding(self._context.scheduler.machine, alike)
             self._context.hold()
-            program.alike.collective(program.rank or 0, call.collective)
-        self._transport.ensure(algorithm.neighbours(call))
+            alike.folding.called(rank, call)
+            alike.collective(rank, call.collective)
+            table = alike.folding.neighbours(rank, call, algorithm)
+            self._transport.ensure(table)
+            folded = alike.folding.folds(rank, name, algorithm, table)
         launch = self._context.launch_part(
-            f"{call.collective}/{name}", algorithm.kernel, *algorithm.arguments(call), *call.tensors
+            f"{call.collective}/{name}",
+            algorithm.kernel,
+            *algorithm.arguments(call),
+            *call.tensors,
+            folded=folded,
         )
-        if program.alike is not None:
-            program.alike.under_way(program.rank or 0, launch)
+        if alike is not None:
+            alike.under_way(rank, launch, folded)
         return Work(launch)
 
     def _missing(self) -> list[str]:

@@ -29,12 +29,16 @@ def ring_all_reduce(tl: Any, vector: Vector, ring: Ring, op: str, limits: Limits
     if ring.size == 1:
         divide(tl, vector, divisor, limits)
         return
-    block = max(1, limits.held // vector.itemsize) * ring.size
     moves = _RingMoves(tl, ring, limits, op, True, divisor)
-    for begin in range(0, vector.elements, block):
-        chunks = vector.part(begin, begin + block).chunks(ring.size)
+    for chunks in blocks(vector, ring.size, limits):
         moves.add(chunks, chunks[ring.number])
     moves.carry_out()
+
+
+def blocks(vector: Vector, size: int, limits: Limits) -> list[list[Vector]]:
+    """The chunks of each block of a vector that a ring of ``size`` PEs reduces."""
+    block = max(1, limits.held // vector.itemsize) * size
+    return [vector.part(begin, begin + block).chunks(size) for begin in range(0, vector.elements, block)]
 
 
 def ring_all_reduce_by_steps(

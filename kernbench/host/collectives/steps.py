@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from kernbench.host.collectives.rings import (
     Ring,
+    blocks,
     ring_all_gather,
     ring_all_reduce,
     ring_all_reduce_by_steps,
@@ -33,6 +34,7 @@ __all__ = [
     "Ring",
     "Tree",
     "Vector",
+    "blocks",
     "combine",
     "copy",
     "divide",

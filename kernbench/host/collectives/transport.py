@@ -27,6 +27,8 @@ class Transport:
         self._slots, self._slot_bytes, self._buffer_kind = slots, slot_bytes, buffer_kind
         self._known: dict[tuple[Location, str], Location] = {}
         self._setups: dict[tuple[Location, str], Event] = {}
+        self._ready: Neighbours | None = None
+        """The last table of which all is set up."""
 
     def ensure(self, wanted: Neighbours) -> None:
         """Return when every direction of ``wanted`` is set up.
@@ -35,6 +37,8 @@ class Transport:
             CollectiveError: A direction leads to another PE already.
             AllocationError: The rings do not fit.
         """
+        if wanted is self._ready:
+            return
         missing: Neighbours = {}
         others: dict[int, Event] = {}
         for location, directions in wanted.items():
@@ -56,6 +60,7 @@ class Transport:
             self._set_up(missing)
         for setup in others.values():
             self._context.scheduler.wait(setup)
+        self._ready = wanted
 
     def _set_up(self, missing: Neighbours) -> None:
         setup = Event("the setup of queues by another rank")

@@ -15,6 +15,7 @@ Options: ``root`` is the number of another root cube, for comparisons.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -119,6 +120,12 @@ def _arguments(call: Call) -> tuple[Any, ...]:
     return mesh, Between.of(call), call.op, divisor, call.limits
 
 
+def _turns(call: Call, x: Vector) -> Sequence[Sequence[Vector]] | None:
+    """Over ranks in one ring it is the flat one."""
+    flat = call.over == "ranks" and call.shape.inter_sip == "ring_1d"
+    return steps.blocks(x, call.size, call.limits) if flat else None
+
+
 def _kernel(mesh: Mesh, sips: Between, op: str, divisor: int, limits: Limits, x: Pointer, tl: Any) -> None:
     vector = steps.local(x)
     if mesh.w * mesh.h == 1:
@@ -133,5 +140,13 @@ def _kernel(mesh: Mesh, sips: Between, op: str, divisor: int, limits: Limits, x:
 
 
 ALGORITHMS = (
-    Algorithm("all_reduce", _kernel, _neighbours, _arguments, over=("ranks", "cubes"), refuses=_refuses),
+    Algorithm(
+        "all_reduce",
+        _kernel,
+        _neighbours,
+        _arguments,
+        over=("ranks", "cubes"),
+        refuses=_refuses,
+        turns=_turns,
+    ),
 )

@@ -17,6 +17,7 @@ Option of all_reduce: ``by_steps`` passes a chunk on only when all of it is ther
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from kernbench.hardware.topology.neighbours import Neighbours, merge, ring
@@ -57,6 +58,12 @@ def _refuses(call: Call) -> str | None:
     return None if isinstance(by_steps, bool) else f"its option by_steps is {by_steps!r}; give true or false"
 
 
+def _turns(call: Call, x: steps.Vector) -> Sequence[Sequence[steps.Vector]] | None:
+    if not call.options.get("by_steps", False):
+        return steps.blocks(x, call.size, call.limits)
+    return None if call.op == "avg" else [x.chunks(call.size)]  # the mean divides all chunks in one order
+
+
 def _reduce_scatter(
     around: Ring, op: str, limits: Limits, output: Pointer, *inputs: Pointer, tl: Any
 ) -> None:
@@ -80,7 +87,7 @@ def chunks_of(tensors: tuple[Pointer, ...], one: steps.Vector, count: int) -> li
 
 
 ALGORITHMS = (
-    Algorithm("all_reduce", _all_reduce, neighbours, _all_reduce_arguments, refuses=_refuses),
+    Algorithm("all_reduce", _all_reduce, neighbours, _all_reduce_arguments, refuses=_refuses, turns=_turns),
     Algorithm("reduce_scatter", _reduce_scatter, neighbours, _arguments),
     Algorithm("all_gather", _all_gather, neighbours, _arguments),
 )
