@@ -418,7 +418,7 @@ def _repeats(estimates: Sequence[Estimate]) -> list[dict[str, Any]]:
 
 def _collectives(estimates: Sequence[Estimate]) -> dict[str, Any]:
     """How many collectives of packages that are alike were ``folded`` ``of`` all, and ``why`` not others."""
-    found = [one.collectives for one in estimates if one.collectives]
+    found = [one.collectives for one in estimates if one.collectives.get("of")]
     if not found:
         return {}
     why = sum((Counter(one["why"]) for one in found), Counter[str]())

@@ -9,6 +9,7 @@ does.
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,6 @@ from kernbench.support.user_code import line_of
 if TYPE_CHECKING:
     from kernbench.engine.machine.machine import Machine
     from kernbench.engine.program.launches import Request
-    from kernbench.host.collectives.folding import Folding
     from kernbench.host.scheduler import Scheduler
 
 EXACT = "run with --exact (exact=True) to simulate every rank"
@@ -72,8 +72,12 @@ class Alike:
         self._packages = self._paired(sips)
         self.counts = np.zeros_like(machine.beyond)
         """What was added to the counters of the followers' packages."""
-        self.folding: Folding | None = None
-        """Which collectives the leader carries out for all; made with the first one."""
+        self.when_shared: list[Callable[[], None]] = []
+        """Called when what the leader has counted is shared."""
+        self.collectives = self.folded = 0
+        """How many there were, and of these how many the leader has carried out for all."""
+        self.why: Counter[str] = Counter()
+        """Why it has not carried out more: collectives by reason."""
 
     def _paired(self, sips: Sequence[int]) -> list[_Package]:
         used = {one.resource: one for one in self._machine.resources}
@@ -189,7 +193,7 @@ class Alike:
             others,
             least_ns=now - self.from_ns - waited,
             counts=self.counts,
-            collectives={} if self.folding is None else self.folding.said,
+            collectives={"folded": self.folded, "of": self.collectives, "why": dict(self.why)},
             like=like,
         )
 
@@ -205,8 +209,8 @@ class Alike:
                 theirs.max_queue = max(theirs.max_queue, mine.max_queue)
         for package in self._packages:
             package.note()
-        if self.folding is not None:
-            self.folding.count()
+        for shared in self.when_shared:
+            shared()
 
     def count_outside(self, parts: Iterable[Server], transactions: int, nbytes: int) -> None:
         """What has passed ``parts`` outside of packages for the leader would have for each follower, too."""

@@ -25,6 +25,7 @@ from kernbench.support.user_code import line_of
 
 if TYPE_CHECKING:
     from kernbench.host import Context
+    from kernbench.host.alike import Alike
 
 _EXCHANGES = ("all_to_all",)
 """Collectives whose tensors may differ in shape from pair to pair of ranks."""
@@ -61,6 +62,7 @@ class Backend:
         self._made: dict[int | None, int] = {}
         self._new: list[ProcessGroup] = []
         self._markers: dict[int, Tensor] = {}
+        self._folding: dict[Alike, Folding] = {}
         self._algorithms: dict[str, list[tuple[AlgorithmChoice, Algorithm]]] = {}
         queues = {name: config.setting(name, first) for name in ("slots", "slot_bytes", "buffer_kind")}
         self._transport = Transport(context, **queues)
@@ -274,14 +276,15 @@ class Backend:
         if alike is None:
             self._transport.ensure(algorithm.neighbours(call))
         else:
-            if alike.folding is None:
-                alike.folding = Folding(self._context.scheduler.machine, alike)
+            if alike not in self._folding:
+                self._folding[alike] = Folding(self._context.scheduler.machine, alike)
+            folding = self._folding[alike]
             self._context.hold()
-            alike.folding.called(rank, call)
+            folding.called(rank, call)
             alike.collective(rank, call.collective)
-            table = alike.folding.neighbours(rank, call, algorithm)
+            table = folding.neighbours(rank, call, algorithm)
             self._transport.ensure(table)
-            folded = alike.folding.folds(rank, name, algorithm, table)
+            folded = folding.folds(rank, name, algorithm, table)
         launch = self._context.launch_part(
             f"{call.collective}/{name}",
             algorithm.kernel,

@@ -16,7 +16,6 @@ they are numbered, and the one that is simulated as its PEs are.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -108,7 +107,7 @@ class Folding:
         self._machine, self._alike = machine, alike
         self._rounds: list[_Round] = []
         self._made = [0 for _ in alike.sips]
-        self._why: Counter[str] = Counter()
+        alike.when_shared.append(self._count)
         self._lanes: dict[Any, list[_Lane] | str] = {}
         self._turns: dict[Any, str] = {}
         self._loop_of: dict[PeIpcq, Loop] = {}
@@ -117,18 +116,13 @@ class Folding:
         self._looped: set[PeIpcq] = set()
         """PEs whose queues lead back now."""
 
-    @property
-    def said(self) -> dict[str, Any]:
-        """How many were ``folded`` ``of`` all, and ``why`` not more: collectives by reason."""
-        of = len(self._rounds)
-        return {"folded": of - self._why.total(), "of": of, "why": dict(self._why)} if of else {}
-
     def called(self, rank: int, call: Call) -> None:
         """``rank`` will come together with the others for ``call``."""
         number = self._made[rank]
         self._made[rank] += 1
         if number == len(self._rounds):
             self._rounds.append(_Round())
+            self._alike.collectives += 1
         self._rounds[number].calls[rank] = call
 
     def neighbours(self, rank: int, call: Call, algorithm: Algorithm) -> Neighbours:
@@ -156,8 +150,9 @@ class Folding:
             try:
                 self._loop(self._checked(calls, name, algorithm, table))
                 this.folded = True
+                self._alike.folded += 1
             except Unlike as unlike:
-                self._why[f"{calls[0].collective}/{name}: {unlike}"] += 1
+                self._alike.why[f"{calls[0].collective}/{name}: {unlike}"] += 1
                 self._straighten()
                 this.folded = False
             this.calls.clear()
@@ -320,7 +315,7 @@ class Folding:
             queues.unloop()
         self._looped.clear()
 
-    def count(self) -> None:
+    def _count(self) -> None:
         """What the others would have sent has passed the parts outside of packages, too."""
         for loop, outside in self._outside.items():
             self._alike.count_outside(outside, loop.transactions, loop.nbytes)
