@@ -148,6 +148,9 @@ def _math(name: str, op: Op, inputs: Sequence[Array]) -> Bounded | None:
     logical = op.output.dtype == "i1" and all(a.dtype.kind == "b" for a in given)
     whole = np.uint64 if any(array.dtype == np.uint64 for array in given) else np.int64
     exact = [array.astype(bool if logical else whole if integers else np.float64) for array in wide]
+    kind = dtypes.dtype(op.output.dtype)
+    if integers and row.check.kind == "exact":  # whose low bits a bound, which is of floats, would not keep
+        return Bounded(cast(np.asarray(row.check.function(*exact)), kind.name))
     found = row.check.of(exact, op.params.get("axis"), integers)
-    low = found is not None and integers and not dtypes.dtype(op.output.dtype).is_float
-    return Bounded(cast(found.value, op.output.dtype)) if found is not None and low else found
+    low = found is not None and integers and not kind.is_float and kind.itemsize < 8
+    return Bounded(cast(found.value.astype(np.int64), kind.name)) if found is not None and low else found

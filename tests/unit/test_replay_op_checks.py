@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import kernbench as kb
+import kernbench.triton as triton
+import kernbench.triton.language as tl
 from kernbench.api.running import RunVerificationError
 from kernbench.host import DPPolicy
 from kernbench.operations import OPERATIONS
@@ -85,3 +87,23 @@ def test_a_product_of_a_stack_that_is_off_is_found(monkeypatch):
 
     with pytest.raises(RunVerificationError, match=r"gemm/dot .* is off first at index \(0, 0\)"):
         kb.run(many, None, verify="ops", store="memory:")
+
+
+@triton.jit
+def wrapping(x, out):
+    at = tl.arange(0, 8)
+    value = tl.load(x + at) * 1.0
+    short, wide = value.to(tl.uint8), value.to(tl.uint64)
+    found = (~short).to(tl.int64) + (short << 3).to(tl.int64) + (short * short).to(tl.int64)
+    tl.store(out + at, found + ((~wide) >> 60).to(tl.int64) + tl.where(wide < ~wide, 1, 0))
+
+
+def test_integers_that_wrap_are_compared_as_their_type_has_them():
+    def bench(torch):
+        x = np.arange(8, dtype=np.float32) * 30
+        out = torch.zeros(8, dtype="i64")
+        wrapping[(1,)](torch.from_numpy(x), out)
+        short = x.astype(np.uint8)
+        torch.check("out", out, sum(n.astype(np.int64) for n in (~short, short << 3, short * short)) + 16)
+
+    assert kb.run(bench, "minimal", verify="ops", store="memory:").verdict == "yes"
