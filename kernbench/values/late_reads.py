@@ -34,7 +34,9 @@ class LateReads(Generic[Who]):
             return []
         start, end = span(regions)
         found: dict[int, tuple[Runs, Who]] = {}
-        for part in _parts(start, end):
+        parts = _parts(start, end)
+        # What is written in the memories of two PEs spans all that lies between them.
+        for part in parts if len(parts) < len(self._parts) else [one for one in self._parts if one in parts]:
             for number, (runs, who) in self._parts.get(part, {}).items():
                 first, last = runs.span
                 if first < end and start < last:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from kernbench.engine.program.operations import Op, Operand, Region
+from kernbench.hardware.address.runs import Form, Runs
 from kernbench.values.dependencies import AccessMap, DependencyBuilder
+from kernbench.values.late_reads import LateReads
 
 
 def mem(addr: int, nbytes: int) -> Operand:
@@ -107,3 +111,14 @@ def test_many_readers_of_a_range_that_is_cut_afterwards_are_visited_once():
     memory.write(Region(0, 20_000), 9000, found)
     assert found.stored == 2000 + 2000 + 2000  # a writer and a reader of every piece, and the common readers
     assert sorted(found) == [(0, "waw"), *((r, "war") for r in [*range(1, 2001), *range(3000, 5000)])]
+
+
+def test_a_write_to_memories_far_apart_looks_at_what_is_read_alone():
+    """Each MiB between them was looked at: here that would take a day."""
+    form = Form(np.array([0, 32]), np.array([8, 8]))
+    late, reads = LateReads(), [Runs(form, at) for at in (64, 1 << 30, 1 << 58)]
+    for number, runs in enumerate(reads):
+        late.add(runs, number)
+    assert late.take([(1 << 29, 4), (1 << 57, 4)]) == [(reads[1], 1)]
+    assert late.take([(0, 4), (1 << 59, 4)]) == [(reads[0], 0), (reads[2], 2)]
+    assert late.take([(0, 4), (1 << 59, 4)]) == []
