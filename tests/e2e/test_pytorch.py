@@ -164,6 +164,20 @@ def test_a_model_is_trained(model: str, what: str) -> None:
 
 
 @with_pytorch
+def test_attention_with_a_causal_mask_has_gradients(workdir: Path) -> None:
+    (workdir / "causal.py").write_text(
+        "import torch\n"
+        "q, k, v = (torch.randn(1, 2, 16, 16, requires_grad=True) for _ in range(3))\n"
+        "attention = torch.nn.functional.scaled_dot_product_attention\n"
+        "torch.compile(lambda q, k, v: attention(q, k, v, is_causal=True).sum())(q, k, v).backward()\n",
+        encoding="utf-8",
+    )
+    done = kb.run("causal.py", "h100", store="memory:", trace=False)
+    assert done.verdict == "yes"
+    assert any("backward" in one.get("model_nodes", "") for one in done.launches)
+
+
+@with_pytorch
 def test_strict_device_refuses_what_the_host_would_do_and_a_run_says_it(model: str, cli: Cli) -> None:
     done = cli("run", model, "what=train", "--topology", "h100", "--strict-device")
     assert done.status == 1
