@@ -59,8 +59,10 @@ queries = click.option(
 """``--queries DIR``, passed as ``queries``: folders with questions of the user's own."""
 
 
-def _known(_ctx: click.Context, _param: click.Parameter, value: Any) -> Any:
+def _known(ctx: click.Context, _param: click.Parameter, value: Any) -> Any:
     """Topologies as named; that there is no such one is wrong usage, unlike a mistake inside the file."""
+    if ctx.resilient_parsing:  # a line that is being completed
+        return value
     from kernbench.errors import ConfigError
     from kernbench.hardware.topology.loader import find
 

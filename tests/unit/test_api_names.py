@@ -71,7 +71,7 @@ def test_what_cannot_be_read_declares_nothing(tmp_path: Path) -> None:
     assert registered(tmp_path, "bench") == {"mine": ("size", "m")}
 
 
-@pytest.mark.daily("query busiest-links l", "run --topology d")
+@pytest.mark.daily("query busiest-links l", "run --topology d", "traffic pattern")
 @pytest.mark.parametrize("line", LINES)
 def test_completing_imports_nothing_slow(line: str, tmp_path: Path) -> None:
     words = f"kernbench {line}"
