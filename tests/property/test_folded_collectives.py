@@ -39,7 +39,13 @@ def algorithms(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]
 
 
 def reduced(
-    topo: dict[str, Any], algorithm: str, elements: int, times: int = 1, op: str = "sum", **more: Any
+    topo: dict[str, Any],
+    algorithm: str,
+    elements: int,
+    times: int = 1,
+    op: str = "sum",
+    check: bool = True,
+    **more: Any,
 ) -> kb.Run:
     """``times`` all-reduces of a tensor of ``elements`` on each cube."""
     options = {name: more.pop(name) for name in ("by_steps",) if name in more}
@@ -58,7 +64,7 @@ def reduced(
 
         torch.multiprocessing.spawn(worker, nprocs=dist.get_world_size(), alike=True)
 
-    return kb.run(bench, topo=topo, store="memory:", device="all", check=True)
+    return kb.run(bench, topo=topo, store="memory:", device="all", check=check)
 
 
 def folded(run: kb.Run) -> int:
@@ -220,3 +226,16 @@ def test_values_after_a_folded_one_are_refused() -> None:
 
     with pytest.raises(kb.KernBenchError, match="carried out on rank 0 alone"):
         kb.run(bench, topo={"system.sips": 4, **SMALL}, store="memory:", device="all")
+
+
+@pytest.mark.slow
+def test_a_ring_of_more_ranks_than_could_be_simulated_has_its_formula() -> None:
+    """In one piece a step takes the same at every size: latency, and the bytes of a chunk."""
+    found = {
+        n: reduced({"system.sips": n, **SMALL}, "ring", n * 1024, by_steps=True, check=False).launches[0][
+            "pe_ns"
+        ]
+        for n in (40, 80, 320)
+    }
+    step = (found[80] - found[40]) / 80
+    assert found[320] - found[80] == pytest.approx(480 * step, rel=1e-9)

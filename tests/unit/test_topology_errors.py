@@ -60,7 +60,7 @@ BAD_FILES = {
         "f.yaml:2: sip.io_chiplets.0.pcie_ep.cut_through: is 1, expected true or false"
     ),
     # values of one field
-    NAMED + "system:\n  sips: 257\n": "f.yaml:3: system.sips: is 257, expected at most 256",
+    NAMED + "system:\n  sips: 1025\n": "f.yaml:3: system.sips: is 1025, expected at most 1024",
     NAMED + "cube: {pes: {count: 17}}\n": "f.yaml:2: cube.pes.count: is 17, expected at most 16",
     NAMED + "cube: {router: {link_gbs: 0}}\n": "f.yaml:2: cube.router.link_gbs: is 0, expected more than 0",
     NAMED

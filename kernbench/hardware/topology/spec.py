@@ -37,7 +37,7 @@ from kernbench.hardware.topology.overrides import Override
 from kernbench.hardware.topology.pe_spec import OFF, Pe
 from kernbench.hardware.topology.shapes.model import Block, Connect, Wire
 
-MAX_SIPS = 256
+MAX_SIPS = 1024
 """Packages of a machine. Beyond 16, ``sip_id`` is wider than its 4 bits in an address of the tray."""
 MAX_CUBES = 16
 """Cubes of a package that an address can name: dies 0..15."""
