@@ -7,6 +7,7 @@ mechanism at a time switched off by keys of the machine or options of the kernel
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -39,6 +40,19 @@ SWITCHES: dict[str, dict[str, Case]] = {
     },
     "h100": {
         AS_SHIPPED: {},
+        "operands in registers: through a TCM of 128 bytes a cycle": {
+            _PE + "operands": "tcm", _PE + "pe_tcm.read_gbs": 253.44, _PE + "pe_tcm.write_gbs": 253.44
+        },
+        "efficiency of the matrix engine": {
+            _PE + "pe_gemm.fixed_cycles": 0, _PE + "pe_gemm.macs_per_cycle": 2048,
+            _PE + "pe_gemm.smallest": {"m": 1, "fixed": 0, "macs": 2048},
+        },
+        "latency of vector operations": {
+            _PE + "pe_math.cycles": {
+                "*": [0, 127.6], "exp": [0, 17.87], "exp2": [0, 17.28], "rsqrt": [0, 17.3], "div": [0, 13.87]
+            },
+        },
+        "loads ahead: one stage": {"stages": 1},
         "launch of a kernel": {
             "parts": {"host.cpu": {"kind": "host_cpu", "launch_ns": 0}, "gpu": "gpu"},
             _GPU + "m_cpu.overhead_ns": 0,
@@ -58,7 +72,7 @@ SWITCHES: dict[str, dict[str, Case]] = {
         },
     },
 }  # fmt: skip
-"""By table, what is switched off: settings of a case, or keys of the machine h100."""
+"""By table, what is switched off: settings of a case, or keys of the machine h100 and ``stages`` of loops."""
 SETS = {
     "tenstorrent": {"fitted, 40 us and more", "fitted, below 40 us"},
     "h100": {"one block", "one stage", "attention of one block", "matmul", "streaming", "attention"},
@@ -86,8 +100,15 @@ def measure(table: str, off: Case) -> Callable[[Case], float]:
     """The measure of a table's rows with these settings, or keys of the machine."""
     if table == "tenstorrent":
         return lambda case: tenstorrent.us({**case, **off})
-    machine = load_topology(table, off)
-    return lambda case: h100.us(case, machine)
+    machine = load_topology(table, {key: value for key, value in off.items() if key != "stages"})
+
+    def us(case: Case) -> float:
+        params = json.loads(case["params"])
+        if "stages" in params and "stages" in off:
+            params["stages"] = off["stages"]
+        return h100.us({**case, "params": json.dumps(params)}, machine)
+
+    return us
 
 
 def errors(table: str, off: Case, cases: list[tuple[float, Case]]) -> list[float]:
