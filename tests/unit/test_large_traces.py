@@ -13,6 +13,7 @@ import kernbench as kb
 from kernbench.api import recording
 from kernbench.api.recording import Recording
 from kernbench.api.stores import open_store
+from kernbench.engine.run_options import RunOptions
 
 HOPS = "MATCH (:Run {id: $run})-[:SENT]->(:Transaction)-[h:HOP]->(:Use) RETURN count(h) AS n"
 
@@ -40,7 +41,7 @@ def test_answers_about_the_simulated_part_alone_say_so(tmp_path: Path) -> None:
 def test_a_trace_that_grows_large_is_announced_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recording, "LARGE_TRACE", -1)
     seen: list[tuple[float, int]] = []
-    watched = Recording("memory:", trace=True).watched(lambda ns, events: seen.append((ns, events)))
+    watched = Recording("memory:", RunOptions()).watched(lambda ns, events: seen.append((ns, events)))
     assert watched is not None
     with pytest.warns(RuntimeWarning, match="--no-trace"):
         watched(1.0, 10)

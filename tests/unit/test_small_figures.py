@@ -138,7 +138,7 @@ def test_a_comparison_names_the_figures_that_are_slower() -> None:
     figures = [*(figure(f"faster{n}", -0.2) for n in range(4)), figure("worst", 0.5)]
     found = {
         "same_config": True, "before": run, "after": run, "configured": [], "figures": figures, "causes": [],
-        "resources": [], "window": "run", "slower": True, "threshold": 0.05,
+        "resources": [], "locations": [], "window": "run", "slower": True, "threshold": 0.05,
     }  # fmt: skip
     (said,) = comparison.content(found).wrong
     assert "worst +50.0%" in said
