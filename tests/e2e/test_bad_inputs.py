@@ -87,7 +87,7 @@ CASES = [
     topology("wrong-type", HEAD + "system:\n  sips: two\n", r"m\.yaml:4: system\.sips: .*expected"),
     topology("twice", HEAD + "system:\n  sips: 2\n  sips: 3\n", r"m\.yaml:5: system\.sips: "),
     topology("no-sips", HEAD + "system:\n  sips: 0\n", r"m\.yaml:4: system\.sips: .*0"),
-    topology("too-many-sips", HEAD + "system:\n  sips: 257\n", r"m\.yaml:4: system\.sips: .*25[67]"),
+    topology("too-many-sips", HEAD + "system:\n  sips: 1025\n", r"m\.yaml:4: system\.sips: .*102[45]"),
     topology("too-many-cubes", HEAD + "sip:\n  cube_mesh: {w: 5, h: 4}\n", r"m\.yaml:4: sip\.cube_mesh.*16"),
     topology("too-many-pes", HEAD + "cube:\n  pes: {count: 20}\n", r"m\.yaml:4: cube\.pes.*16"),
     topology(

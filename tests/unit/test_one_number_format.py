@@ -45,7 +45,7 @@ READ = [
 def test_page_terminal_notebook_and_command_line_write_figures_alike(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    from kernbench.cli.output import emit_grid
+    from kernbench.cli.output import emit
 
     grid = Grid("x", "X", COLUMNS, ROWS)
     page = content(Content([grid], ""))["grids"][0]["table"]
@@ -55,13 +55,13 @@ def test_page_terminal_notebook_and_command_line_write_figures_alike(
     assert [shown.cells(row) for row in range(len(shown))] == READ
     html = Content([grid], "").html()
     assert all(f">{text}<" in html for row in READ for text in row)
-    emit_grid("table", ROWS, grid)
+    emit("table", ROWS, grid.columns, grid.values())
     head, *lines = capsys.readouterr().out.splitlines()
     assert head.split() == ["name", "ns", "utilisation", "energy", "launch", "bytes", "change"]
     assert [line.replace(" uJ", "~uJ").replace(" pJ", "~pJ").split() for line in lines] == [
         [cell.replace(" ", "~") for cell in row] for row in READ
     ]
-    emit_grid("csv", ROWS, grid)
+    emit("csv", ROWS, grid.columns, grid.values())
     assert "741574.1,0.825,123456789.123,-1" in capsys.readouterr().out
 
 

@@ -356,7 +356,7 @@ A, B = "sip0.cube0.r0c0", "sip0.cube0.r0c1"
 BAD: dict[str, tuple[Callable[[kb.Topology], object], str]] = {
     "no such name": (lambda t: t.add("router7"), "'router7' is not a component's name"),
     "twice": (lambda t: t.add(A), f"part '{A}': is there already"),
-    "too many packages": (lambda t: t.add("sip256.cube0.r0c0"), "expected a sip from 0 to 255"),
+    "too many packages": (lambda t: t.add("sip1024.cube0.r0c0"), "expected a sip from 0 to 1023"),
     "a part of a part": (lambda t: t.add("sip0.cube0.hbm_ctrl.pe0.pc0"), "give that n_channels"),
     "another model's part": (lambda t: t.add("sip0.cube0.pe0.pe_baaw"), "with address_model va a PE has no"),
     "unknown key": (lambda t: t.add("sip0.cube0.sram", size=4), "unknown key 'size'"),
