@@ -264,7 +264,7 @@ class Program:
     def _dot(self, i: int, j: int) -> Any:
         a = self.pick(i)
         for b in [*self.values[j % len(self.values) :], *self.values]:
-            if a.ndim == b.ndim == 2 and a.dtype == b.dtype:
+            if a.ndim == b.ndim == 2 and a.dtype == b.dtype and a.dtype not in INDICES:
                 if a.shape[1] == b.shape[0]:
                     return self.tl.dot(
                         a, b, acc_dtype=(None, "f32", "f16")[j % 3] if a.dtype[0] != "i" else None
