@@ -27,6 +27,7 @@ OF_GRIDS = {"coalescing of reads", "clock that falls under load"}
 """Not seen in blocks that run alone."""
 
 
+@pytest.mark.daily("launch of a kernel", "loads ahead*", "operands in registers*")
 @pytest.mark.parametrize("name", [name for name in ablation.SWITCHES["h100"] if name != ablation.AS_SHIPPED])
 def test_what_is_switched_off_changes_times_of_the_h100(name: str) -> None:
     """None is a key that does nothing."""

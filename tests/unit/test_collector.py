@@ -38,6 +38,7 @@ def test_machines_that_are_no_longer_used_go(monkeypatch: pytest.MonkeyPatch) ->
     assert not any(alive[:10])
 
 
+@pytest.mark.slow
 def test_a_machine_goes_with_its_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """Although kernels of its PEs, which it leads to, have tensors, which lead back to it."""
     made: list[weakref.ref[Machine]] = []
