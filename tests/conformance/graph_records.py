@@ -436,6 +436,12 @@ def add_to(store: GraphStore, run_id: str) -> None:
             "Way": [{**ends, "name": "w", "via": "", "weight": 6.0, "hops": 3, "ns": 8.06}],
             "Passed": [{"way": "w", "seq": 1, "link": "dma->r0"}, {"way": "w", "seq": 2, "link": "r0->r1"}],
         },
+        "routes": {
+            "Routes": [{**ends, "name": "k", "via": "", "lost": "r1", "most": 3}],
+            "Alternative": [{"name": "k: 1", "routes": "k", "rank": 1, "weight": 6.0, "hops": 3, "ns": 8.06,
+                             "gbs": 256.0}],
+            "AlternativePassed": [{"alternative": "k: 1", "seq": 1, "link": "dma->r0"}],
+        },
         "distances": {
             "Reach": [{"name": "r", "src": "dma", "kind": "", "traffic": "PE_DMA"}],
             "Reached": [{"reach": "r", "component": "hbm", **far}, {"reach": "r", "component": "r1", **near}],
