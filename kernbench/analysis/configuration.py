@@ -21,7 +21,7 @@ def differences(old: Properties, new: Properties, store: GraphStore) -> list[dic
     compared.
     The question ``history/configured-differently`` has the same rows, with values as text.
     """
-    one_machine = old["topology"] == new["topology"]  # whose keys are no difference
+    one_machine = old["topology"] == new["topology"]  # then its keys cannot differ
     specs = ["" if one_machine else store.load_topology(str(run["topology"])).spec for run in (old, new)]
     before, after = map(settings, (old, new), specs)
     is_compared = old["bench"] == new["bench"] and all(run.get("source_text") for run in (old, new))

@@ -60,7 +60,7 @@ queries = click.option(
 
 
 def _known(ctx: click.Context, _param: click.Parameter, value: Any) -> Any:
-    """Topologies as named; that there is no such one is wrong usage, unlike a mistake inside the file."""
+    """The names as given. An unknown topology is a usage error; a mistake inside its file is not."""
     if ctx.resilient_parsing:  # a line that is being completed
         return value
     from kernbench.errors import ConfigError

@@ -85,7 +85,7 @@ PACKED = {
         DType("i4", None, 0.0, packed=(2, 1)),
     )
 }
-"""Block floating point, of which 16 elements share an exponent of a byte, and two integers in a byte."""
+"""Block floating point, where 16 elements share a one-byte exponent, and integers packed two to a byte."""
 _WHOLE = {**DTYPES, "f64": DType("f64", np.dtype(np.float64), 1e-12)}
 _ALL = {**_WHOLE, **PACKED}
 _OF_NUMPY = {known.numpy: known for known in _WHOLE.values()}

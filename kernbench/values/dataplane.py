@@ -170,7 +170,7 @@ class DataPlane(Instrument):
                 self._replay.retire(handle)
 
     def known(self, handle: int) -> Array | Callable[[], Array] | None:
-        """As :meth:`value`, or how it is worked out, as far as nobody has asked for it."""
+        """The value of a handle, or the function that computes it if nobody has read it yet."""
         return self._values.get(handle)
 
     def value(self, handle: int) -> Array | None:

@@ -192,7 +192,7 @@ class SimulatedMemory:
 
 
 def _of_parts(parts: list[Bytes], shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
-    """The array of which these are the bytes."""
+    """The array that these bytes hold."""
     if len(parts) == 1:
         return _as_array(parts[0], shape, dtype)
     joined = np.concatenate(parts) if parts else np.empty(0, np.uint8)

@@ -17,6 +17,7 @@ from kernbench.hardware.topology import parse
 from kernbench.hardware.topology.pe_spec import OFF
 from kernbench.host import DPPolicy
 from kernbench.operations import REDUCTIONS
+from kernbench.support.dtypes import DTYPES
 from tests.exact.test_pe_pipeline import HALF, PORT_GBS, TILE_NS, Bench
 from tests.examples import examples
 
@@ -207,6 +208,31 @@ def test_energy_is_that_of_the_elements_whatever_they_take() -> None:
         return float(pj)
 
     assert math_pj(cycles={"exp": [46, 18], "*": [2.5, 100]}) == math_pj() > 0
+
+
+@pytest.mark.parametrize(
+    ("dtype", "like", "times"),
+    [
+        ("u8", "i8", 1),
+        ("i16", "i32", 1),
+        ("u16", "i32", 1),
+        ("u32", "i32", 1),
+        ("i64", "i32", 2),
+        ("u64", "i32", 2),
+    ],
+)
+def test_integers_without_a_figure_cost_what_like_ones_do(dtype: str, like: str, times: int) -> None:
+    def math_pj(dtype: str) -> float:
+        def kernel(x: Any, out: Any, tl: Any) -> None:
+            block = tl.load(x, (64, 64), dtype)
+            tl.store(out, block + block)
+
+        x = np.zeros((64, 64), DTYPES[dtype].numpy)
+        done = kb.run_kernel(kernel, x, out=x.copy(), topology="minimal")
+        ((_, _, _, _, pj, _),) = done.run.query("energy/by-part", kind="pe_math").rows
+        return float(pj)
+
+    assert math_pj(dtype) == times * math_pj(like) > 0
 
 
 # -- pe_gemm: fixed cycles and small blocks ------------------------------------------------------------------

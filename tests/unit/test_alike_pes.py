@@ -88,7 +88,7 @@ def test_copies_of_what_may_be_known_are_simulated() -> None:
         torch.launch("copy", copy, y, x)
         torch.wait_all()
 
-    assert why(ran(program)) == ["copy: it writes what it has not computed"]
+    assert why(ran(program)) == ["copy: it stores a value that it did not compute"]
 
 
 def test_what_followers_write_is_a_result_that_was_not_computed() -> None:

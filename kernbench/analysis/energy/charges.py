@@ -270,8 +270,14 @@ def _at_ops(op: pa.Table, rows: Ints, part: Ints, cause: str, fj: Ints, times: T
 
 
 def _figure(figures: Mapping[str, float], dtype: str) -> float:
-    """That of a type; truth values, unsigned and packed types without one of their own cost what i8 does."""
-    return figures.get(dtype, figures.get("i8", 0.0) if dtype in ("i1", "u8", *PACKED) else 0.0)
+    """pJ of a type. Without a figure of its own a packed type, or an integer of up to 8 bits, costs what i8
+    does, and a larger integer what i32 does for each lane of 32 bits that it takes."""
+    if dtype in figures or (dtype not in DTYPES and dtype not in PACKED):
+        return figures.get(dtype, 0.0)
+    known = dtype_named(dtype)
+    if dtype in PACKED or (known.itemsize == 1 and not known.is_float):
+        return figures.get("i8", 0.0)
+    return 0.0 if known.is_float else figures.get("i32", 0.0) * max(1, known.itemsize // 4)
 
 
 _Operand = tuple[int, str, str]

@@ -86,7 +86,7 @@ def routes(asked: RunView, params: Mapping[str, Any]) -> Answers:
 
 
 def distances(asked: RunView, params: Mapping[str, Any]) -> Answers:
-    """Distances from ``src`` to each component of ``kind`` without ``lost``; zeros where there is no route.
+    """Distances from ``src`` to each component of ``kind`` if ``lost`` fails; zeros without a route.
 
     ``RoutingError`` where none is reachable: a whole table of nothing says less than that.
     """

@@ -17,7 +17,6 @@ _PLACES = (
     Column("change_ns", "ns"),
 )
 _FIRST = 200
-_PATH = 10
 _NAMED = 4
 """Figures that are named above the tables."""
 _LONGEST = 60
@@ -41,7 +40,7 @@ def content(found: Mapping[str, Any]) -> Content:
         Grid("causes", "Where the time went", (Column("cause"), *_CHANGE), found["causes"],
              "no critical path", drawn=causes, only_bars=True, in_summary=None),
         Grid("locations", "Most changed on the critical path", (Column("location"), *_CHANGE),
-             found["locations"], "nothing on it changed", parts=("location",), first=_PATH, in_summary=_PATH),
+             found["locations"], "nothing on it changed", parts=("location",), first=_FIRST, in_summary=10),
         Grid("resources", "Slower where", _PLACES, found["resources"], "nothing took longer",
              parts=("resource",), first=_FIRST, in_summary=10),
     ]  # fmt: skip

@@ -37,7 +37,13 @@ from kernbench.draw.content import Content
     help="Also compare runs of two different benches, and partial runs.",
 )
 @options.window
-@click.option("--top", type=click.IntRange(min=1), default=10, show_default=True, help="Resources to show.")
+@click.option(
+    "--top",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="Parts of the path and resources to show.",
+)
 @options.store
 @format_option
 def command(
@@ -67,8 +73,8 @@ def command(
 
     def shown() -> Content:
         content = found.content()
-        *grids, resources = content.grids
-        return replace(content, grids=[*grids, replace(resources, first=top)])
+        *grids, locations, resources = content.grids
+        return replace(content, grids=[*grids, *(replace(one, first=top) for one in (locations, resources))])
 
     emit_content(fmt, found.as_dict, shown, found.flat)
     if fmt == "table":

@@ -73,7 +73,7 @@ class Asked:
             if computes:
                 self._computed.add(op.output.handle)
         elif not computes:
-            raise Unlike("it writes what it has not computed")
+            raise Unlike("it stores a value that it did not compute")
         else:
             self.writes.append(op)
 
