@@ -2,6 +2,7 @@ from kernbench.engine.core.inputs cimport Buffer, InputQueue, QueueEntry
 from kernbench.engine.core.queue cimport Queue
 from kernbench.engine.core.server cimport ArbitratedServer, Server
 from kernbench.engine.core.transaction cimport Packet, Transaction
+from kernbench.engine.core.vc_allocation cimport VcAllocation
 
 cimport cython
 
@@ -20,14 +21,14 @@ cdef class Port(ArbitratedServer):
     cdef readonly Arbiter arbiter
     cdef Queue queue
     cdef readonly Buffer buffer
+    cdef VcAllocation allocation
     cdef readonly bint by_message
     cdef dict inputs
     cdef readonly list requesting
-    cdef Py_ssize_t unallocated, last_granted, last_allocated, spread, half
+    cdef Py_ssize_t last_granted, spread
     cdef double next_due
     cdef long long requests
     cdef QueueEntry spare
-    cdef bint crossing
 
     cdef int wake(self, double time) except -1
     @cython.locals(queue=InputQueue, entry=QueueEntry)
@@ -38,26 +39,12 @@ cdef class Port(ArbitratedServer):
     cdef QueueEntry find(self, InputQueue queue, Packet packet)
     @cython.locals(before=InputQueue, requesting=list, place=Py_ssize_t)
     cdef int at_head(self, InputQueue queue, double time) except -1
-    @cython.locals(queue=InputQueue, entry=QueueEntry, first=InputQueue, chosen=InputQueue, asking=list, when=double)
-    cdef object allocate(self, double now)
-    @cython.locals(buffer=Buffer, channel=InputQueue, packet=Packet)
-    cdef int give(self, InputQueue queue, QueueEntry entry, double now) except -1
-    @cython.locals(buffer=Buffer, best=InputQueue, channel=InputQueue, most="long long", credits="long long",
-                   number=Py_ssize_t)
-    cdef InputQueue free_channel(self, QueueEntry entry, double now)
-    @cython.locals(buffer=Buffer, channel=InputQueue, number=Py_ssize_t, again=double)
-    cdef double next_channel(self, QueueEntry entry) except? -1.0
-    cdef Py_ssize_t low(self, QueueEntry entry) except -1
-    cdef Py_ssize_t high(self, QueueEntry entry) except -1
-    cdef bint beyond(self, QueueEntry entry) except -1
     @cython.locals(queue=InputQueue, first=InputQueue, chosen=InputQueue, ready=list, when=double, again=double)
     cdef InputQueue arbitrate(self, double now)
     @cython.locals(place=Py_ssize_t, count=Py_ssize_t)
     cdef Py_ssize_t pick(self, list lines, Py_ssize_t last) except -1
     @cython.locals(entry=QueueEntry, inside=Buffer, channel=InputQueue, when=double)
     cdef double ready_from(self, InputQueue queue, double now) except? -1.0
-    @cython.locals(buffer=Buffer, first=InputQueue)
-    cdef double without_channel(self, InputQueue queue, QueueEntry entry, double now) except? -1.0
     @cython.locals(entry=QueueEntry, port=Port)
     cdef Transaction blocker(self, InputQueue queue, Transaction transaction, double now)
     @cython.locals(

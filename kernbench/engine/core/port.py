@@ -8,8 +8,8 @@ request
     A flit comes to the head of its queue, or behind others there (:meth:`Port.request`). The port decides
     when its link is free and nothing else is left to happen at that time, so that it sees all that has come.
 VC allocation
-    Packets at the head of their queues get free channels, one after the other (:meth:`Port.allocate`). Beyond
-    a dateline a message may have the upper half of the channels, before it the lower: no cycle closes.
+    Packets at the head of their queues get free channels, one after the other
+    (:mod:`kernbench.engine.core.vc_allocation`).
 switch allocation
     Of the flits that can go (:meth:`Port.ready_from`) the arbiter picks one (:meth:`Port.arbitrate`).
 traversal and delivery
@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 from kernbench.engine.core.inputs import Buffer, InputQueue, QueueEntry
 from kernbench.engine.core.server import ArbitratedServer, Server
 from kernbench.engine.core.transaction import Transaction
+from kernbench.engine.core.vc_allocation import VcAllocation
 from kernbench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -101,8 +102,7 @@ class Port(ArbitratedServer):
         self.buffer: Any = buffer
         self.by_message = by_message
         self.spread = spread
-        self.crossing = crossing
-        self.half = 0 if buffer is None else len(buffer.channels) // 2
+        self.allocation: Any = None if buffer is None else VcAllocation(self, buffer, crossing)
         Port.reset(self)
 
     def reset(self) -> None:
@@ -112,11 +112,10 @@ class Port(ArbitratedServer):
         self.inputs: dict[Server, Any] = {}
         self.requesting: list[Any] = []
         """The inputs whose head wants this output, by number."""
-        self.unallocated = 0
-        """Packets at the head of their queues that have no channel yet."""
+        if self.allocation is not None:
+            self.allocation.reset()
         self.last_granted = -1
-        self.last_allocated = -1
-        """Numbers of the inputs that were last served, and that last got a channel."""
+        """Number of the input that was last served."""
         self.next_due = _INFINITY
         """The next time at which it is known to decide, ns."""
         self.requests = 0
@@ -174,7 +173,8 @@ class Port(ArbitratedServer):
 
     def at_head(self, queue: InputQueue, time: float) -> None:
         """Register the head of ``queue``, which wants this output from ``time`` on."""
-        self.unallocated += 1
+        if self.allocation is not None:
+            self.allocation.unallocated += 1
         requesting = self.requesting
         place = len(requesting)
         while place:
@@ -185,107 +185,13 @@ class Port(ArbitratedServer):
         requesting.insert(place, queue)
         self.wake(time)
 
-    # -- VC allocation ---------------------------------------------------------------------------------
-
-    def allocate(self, now: float) -> None:
-        """Give free channels to the packets that are at the head of their queues and have none."""
-        while True:
-            first: Any = None
-            asking: Any = None  # a list only where two or more ask
-            for queue in self.requesting:
-                entry: QueueEntry = queue.first
-                if entry.channel is not None:
-                    continue
-                if queue.free > now:
-                    self.wake(queue.free)
-                    continue
-                when = self.next_channel(entry)
-                if when > now:
-                    # The link may be taken for longer than the channel (issue_ns).
-                    self.wake(when)
-                elif first is None:
-                    first = queue
-                elif asking is None:
-                    asking = [first, queue]
-                else:
-                    asking.append(queue)
-            if first is None:
-                return
-            chosen: InputQueue = first if asking is None else asking[self.pick(asking, self.last_allocated)]
-            self.last_allocated = chosen.number
-            self.give(chosen, chosen.first, now)
-            if asking is None:
-                return
-
-    def give(self, queue: InputQueue, entry: QueueEntry, now: float) -> None:
-        """Give the packet at the head of ``queue`` a channel; there is a free one."""
-        buffer: Buffer = self.buffer
-        channel: InputQueue = self.free_channel(entry, now)
-        packet = entry.packet
-        self.unallocated -= 1
-        channel.taken = True
-        channel.holder = packet.transaction
-        entry.channel = channel
-        entry.allocated = now + buffer.allocation_ns
-        if packet.channels is None:
-            packet.channels = [None] * packet.path.hops
-        packet.channels[entry.hop] = channel
-        queue.resume(now)
-        if entry.allocated > now:
-            self.wake(entry.allocated)
-
-    def free_channel(self, entry: QueueEntry, now: float) -> Any:
-        """The free channel with most credits that a packet may have; None if there is none."""
-        buffer: Buffer = self.buffer
-        best: Any = None
-        most = -1
-        for number in range(self.low(entry), self.high(entry)):
-            channel: InputQueue = buffer.channels[number]
-            if channel.taken or channel.free_from > now:
-                continue
-            credits = channel.credits(now)
-            if credits > most:
-                best = channel
-                most = credits
-        return best
-
-    def next_channel(self, entry: QueueEntry) -> float:
-        """When the first channel that a packet may have is free; infinity if all are taken."""
-        buffer: Buffer = self.buffer
-        again = _INFINITY
-        for number in range(self.low(entry), self.high(entry)):
-            channel: InputQueue = buffer.channels[number]
-            if not channel.taken and channel.free_from < again:
-                again = channel.free_from
-        return again
-
-    def low(self, entry: QueueEntry) -> int:
-        """The first channel that a packet may have."""
-        return self.half if self.crossing and self.beyond(entry) else 0
-
-    def high(self, entry: QueueEntry) -> int:
-        """The channel after the last one that it may have."""
-        buffer: Buffer = self.buffer
-        return len(buffer.channels) if not self.crossing or self.beyond(entry) else self.half
-
-    def beyond(self, entry: QueueEntry) -> bool:
-        """Whether a packet has crossed a dateline, on this link or before."""
-        links = entry.packet.path.links
-        kind = self.link.kind
-        for hop in range(entry.hop + 1):
-            port = links[hop].port
-            buffer = None if port is None else port.buffer
-            if buffer is not None and buffer.dateline and links[hop].kind == kind:
-                return True
-        return False
-
     # -- switch allocation -----------------------------------------------------------------------------
 
     def arbitrate(self, now: float) -> Any:
         """The input whose head flit goes now; None if none can."""
         self.next_due = _INFINITY
-        if self.unallocated and self.buffer is not None:
-            self.allocate(now)
+        if self.allocation is not None and self.allocation.unallocated:
+            self.allocation.allocate(now)
         if self.free > now:
             if self.requesting:
                 self.wake(self.free)
@@ -343,7 +249,8 @@ class Port(ArbitratedServer):
         if self.buffer is not None:
             channel: InputQueue | None = entry.channel
             if channel is None:
-                return self.without_channel(queue, entry, now)
+                allocation: VcAllocation = self.allocation
+                return allocation.without_channel(queue, entry, now)
             if entry.allocated > now:
                 queue.resume(now)
                 return entry.allocated
@@ -358,14 +265,6 @@ class Port(ArbitratedServer):
         if queue.stalled >= 0.0:
             queue.resume(now)
         return when
-
-    def without_channel(self, queue: InputQueue, entry: QueueEntry, now: float) -> float:
-        """The head of ``queue`` has no channel: note who has them; returns when one is free, if known."""
-        if queue.stalled < 0.0:
-            buffer: Buffer = self.buffer
-            first: InputQueue = buffer.channels[self.low(entry)]
-            queue.stall(now, first.holder, buffer)
-        return self.next_channel(entry)
 
     def blocker(self, queue: InputQueue, transaction: Transaction, now: float) -> Any:
         """The transaction at the head of a full buffer, or, if that is ``transaction``, whoever stalls it."""

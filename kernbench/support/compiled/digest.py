@@ -9,7 +9,7 @@ CONTAINERS = ("queue", "columns")
 """Modules of ``kernbench.engine.core`` in two forms: ``.pyx`` is compiled, ``.py`` runs where nothing is."""
 
 RULES = (
-    "holding", "occupancy", "server", "transaction", "node", "clock", "inputs", "port",
+    "holding", "occupancy", "server", "transaction", "node", "clock", "inputs", "vc_allocation", "port",
     "fabric", "rows", "ledger",
     "fifo_monitor",
 )  # fmt: skip
