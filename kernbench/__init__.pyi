@@ -42,6 +42,6 @@ from kernbench.api.sweeps.evaluating import evaluate as evaluate
 from kernbench.api.sweeps.figures import sweep_figure as sweep_figure
 from kernbench.api.sweeps.result import Sweep as Sweep
 from kernbench.api.sweeps.sweeping import sweep as sweep
-from kernbench.hardware.topology.parts import Topology as Topology
+from kernbench.hardware.topology.builder import Topology as Topology
 from kernbench.validation import validate as validate
 from kernbench.version import __version__ as __version__

@@ -1,19 +1,45 @@
-"""Ids of the parts of today's trays, as the records of the kinds have them."""
+"""Ids of the parts of the built-in tray, written down a second time."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 
-from kernbench.hardware.kinds import COMPONENT_KINDS
-from kernbench.hardware.topology import names
+from kernbench.errors import UsageError
 from kernbench.hardware.topology.shapes.sections import OPPOSITE, SIDES
 
 __all__ = ["OPPOSITE", "SIDES"]
 
-TRAY = COMPONENT_KINDS["tray"].name
-HOST_CPU = COMPONENT_KINDS["host_cpu"].name
-SWITCH = COMPONENT_KINDS["switch"].name
+_CUBE = "sip{sip}.cube{cube}"
+_PE_PARTS = ("cpu", "scheduler", "dma", "fetch_store", "gemm", "math", "tcm", "mmu", "baaw", "ipcq")
+_TEMPLATES = {
+    "tray": "tray",
+    "sip": "sip{sip}",
+    "cube": _CUBE,
+    "pe": f"{_CUBE}.pe{{pe}}",
+    "host_cpu": "host.cpu",
+    "switch": "fabric.switch0",
+    "pcie_ep": "sip{sip}.{io}.pcie_ep",
+    "io_cpu": "sip{sip}.{io}.io_cpu",
+    "io_noc": "sip{sip}.{io}.io_noc",
+    "io_ucie": "sip{sip}.{io}.io_ucie-{phy}",
+    "io_ucie_conn": "sip{sip}.{io}.io_ucie-{phy}.conn{index}",
+    "router": f"{_CUBE}.r{{row}}c{{col}}",
+    "m_cpu": f"{_CUBE}.m_cpu",
+    "sram": f"{_CUBE}.sram",
+    "hbm_ctrl": f"{_CUBE}.hbm_ctrl.pe{{pe}}",
+    "pseudo_channel": f"{_CUBE}.hbm_ctrl.pe{{pe}}.pc{{index}}",
+    "memory_cache": f"{_CUBE}.hbm_ctrl.pe{{pe}}.cache",
+    "link_buffer": "{link}.buffer",
+    "channel_router": f"{_CUBE}.pe{{pe}}.ch_r{{index}}",
+    "ucie_port": f"{_CUBE}.ucie-{{side}}",
+    "ucie_conn": f"{_CUBE}.ucie-{{side}}.conn{{index}}",
+    **{f"pe_{part}": f"{_CUBE}.pe{{pe}}.pe_{part}" for part in _PE_PARTS},
+}
+_TEXTS = {"io": r"(?!cube\d)[a-z][a-z0-9_]*", "side": "[NSEW]", "phy": r"\w+", "link": r"[\w.-]+->[\w.-]+?"}
+"""Patterns of the fields of a name that are not numbers."""
+TRAY, HOST_CPU, SWITCH = (_TEMPLATES[kind] for kind in ("tray", "host_cpu", "switch"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +63,19 @@ class Name:
     """The link whose buffers it is."""
 
 
+@cache
+def _pattern(template: str) -> re.Pattern[str]:
+    texts = re.split(r"\{(\w+)\}", template)
+    fields = (f"(?P<{field}>{_TEXTS.get(field, '[0-9]+')})" for field in texts[1::2])
+    return re.compile("".join(re.escape(text) + next(fields, "") for text in texts[::2]))
+
+
 def parse(name: str) -> Name:
-    """Take a name apart; :class:`UsageError` for a text that names no component of the scheme."""
-    kind, said = names.parse(name)
-    return Name(kind.kind, **said)
-
-
-_TEMPLATES = {kind.kind: kind.name for kind in COMPONENT_KINDS.values()}
+    """Take a name apart; :class:`UsageError` for a text that names no component of the tray."""
+    for kind, template in _TEMPLATES.items():
+        if match := _pattern(template).fullmatch(name):
+            return Name(kind, **{k: v if k in _TEXTS else int(v) for k, v in match.groupdict().items()})
+    raise UsageError(f"'{name}' is not a component's name")
 
 
 def of(kind: str, **fields: int | str) -> str:

@@ -10,7 +10,7 @@ from kernbench.analysis.windows.time_window import Window
 from kernbench.api.advising import named_run
 from kernbench.api.result import Run
 from kernbench.api.stores import Store
-from kernbench.api.topologies import Topology, as_graph
+from kernbench.api.topologies import Topology, load_topology
 from kernbench.errors import UsageError
 from kernbench.support.pgraph import PropertyGraph
 
@@ -58,7 +58,7 @@ def diagram(
 
     if view not in VIEWS:
         raise UsageError(f"there is no view '{view}'; use one of {', '.join(VIEWS)}")
-    graph = as_graph(topology)
+    graph = load_topology(topology)
     drawn = VIEWS[view](graph, of)
     if run is None:
         return svg(drawn, None, "")

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import fsum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kernbench.analysis.configuration import changed
 from kernbench.errors import ConfigError, UsageError
@@ -18,9 +18,10 @@ from kernbench.support.pgraph import PropertyGraph, flat
 
 if TYPE_CHECKING:
     from kernbench.hardware.topology import TopologySpec
+    from kernbench.hardware.topology.builder import Topology as Made
 
-Topology = str | os.PathLike[str] | PropertyGraph | None
-"""A compiled topology, a file, the name of a shipped one, or None for the default one."""
+Topology: TypeAlias = "str | os.PathLike[str] | PropertyGraph | Made | None"
+"""A topology, compiled or made in Python, a file, the name of a shipped one, or None for the default one."""
 
 Components = Mapping[str, str] | str | os.PathLike[str] | None
 """Classes (``module:Class`` or ``file.py:Class``) by ``impl`` name, or a file of them."""
@@ -30,14 +31,15 @@ TRAFFIC = tuple(traffic.value for traffic in Traffic)
 
 
 def load_topology(
-    file: str | os.PathLike[str] | None = None,
+    file: Topology = None,
     overrides: Mapping[str, object] | None = None,
     components: Components = None,
 ) -> PropertyGraph:
     """Read, check and compile a topology file into the graph that the simulator runs on.
 
     Args:
-        file: A path or the name of a topology that comes with the package; None is the default one.
+        file: A path or the name of a topology that comes with the package; None is the default one. What is
+            made in Python or compiled already is taken as well.
         overrides: Values by dotted key in place of the file's, such as ``{"cube.hbm.switch_penalty_ns": 4}``.
         components: Classes for ``impl`` names, or a file of them, beside those of the file's
             ``components_file``.
@@ -45,7 +47,7 @@ def load_topology(
     Raises:
         ConfigError: A line for each mistake, naming file, line, key and what was expected.
     """
-    return described_machine(None if file is None else os.fspath(file), overrides, components)[0]
+    return described_machine(file, overrides, components)[0]
 
 
 def described_machine(
@@ -122,6 +124,7 @@ def _check(
     """The checked topology, its component classes, and the keys by which it differs from its file."""
     from kernbench.engine.components.registry import classes_of, own_classes, problems
     from kernbench.hardware.topology import find, load, parse
+    from kernbench.hardware.topology.builder import Topology as Made
     from kernbench.hardware.topology.described import content_of
     from kernbench.hardware.topology.problems import Problem
     from kernbench.hardware.topology.shapes.idle import unused_wires
@@ -132,22 +135,24 @@ def _check(
         spec = parse(text, f"topology '{topology.properties['name']}'", topo)
         classes = own_classes(topology, _classes(components, None))
         return spec, classes, {**changes_of(topology), **(topo or {})}
-    path = None if topology is None else os.fspath(topology)
-    if path is not None and path.endswith(".py"):
-        spec, said = _made_in(path, topo or {})
-        extra = _classes(components, Path(path).parent)
-        return spec, classes_of(spec, extra), said
-    extra = _classes(components, find(path).parent)
+    given = rest = dict(topo or {})
+    folder: Path | None = None
+    if not isinstance(topology, Made) and os.fspath(topology or "").endswith(".py"):
+        folder = Path(str(topology)).parent
+        topology, rest = _made_in(str(topology), given)
+    elif not isinstance(topology, Made):
+        folder = find(topology).parent
+    extra = _classes(components, folder)
 
-    def of_a_file(spec: TopologySpec) -> Iterable[Problem]:
+    def also(spec: TopologySpec) -> Iterable[Problem]:
         return [*problems(spec, extra), *unused_wires(spec)]
 
-    spec = load(path, topo, of_a_file)
-    return spec, classes_of(spec, extra), dict(topo or {})
+    spec = topology.checked(rest, also, folder) if isinstance(topology, Made) else load(topology, given, also)
+    return spec, classes_of(spec, extra), given
 
 
-def _made_in(file: str, topo: Mapping[str, object]) -> tuple[TopologySpec, dict[str, object]]:
-    """The machine that ``topology`` of a Python file makes, and the keys by which it was changed.
+def _made_in(file: str, topo: Mapping[str, object]) -> tuple[Made, dict[str, object]]:
+    """The machine that ``topology`` of a Python file makes, and the keys of ``topo`` that are left.
 
     Keys that are parameters of the function are passed to it; the others change the topology that it returns.
     """
@@ -155,9 +160,8 @@ def _made_in(file: str, topo: Mapping[str, object]) -> tuple[TopologySpec, dict[
     from functools import partial
     from inspect import signature
 
-    from kernbench.hardware.topology import parse
+    from kernbench.hardware.topology.builder import Topology as Made
     from kernbench.hardware.topology.marked_yaml import load_value
-    from kernbench.hardware.topology.parts import Topology as Made
     from kernbench.support.user_code import raised, raised_at
     from kernbench.support.user_greenlets import run_user
     from kernbench.support.user_modules import load_file
@@ -179,8 +183,7 @@ def _made_in(file: str, topo: Mapping[str, object]) -> tuple[TopologySpec, dict[
             f"topology file '{file}': has no machine, expected 'topology', a kb.Topology or a function that "
             "returns one"
         )
-    rest = {key: value for key, value in topo.items() if key not in given}
-    return parse(make.spec.canonical(), file, rest), dict(topo)
+    return make, {key: value for key, value in topo.items() if key not in given}
 
 
 def _compile(spec: TopologySpec, classes: Mapping[str, str], changes: Mapping[str, object]) -> PropertyGraph:
@@ -221,11 +224,6 @@ def _classes(components: Components, beside: Path | None) -> Mapping[str, str] |
     if beside is not None and not file.exists() and (beside / file).exists():
         file = beside / file
     return read_components(file)
-
-
-def as_graph(topology: Topology) -> PropertyGraph:
-    """``topology`` compiled, if it is not yet."""
-    return described_machine(topology)[0]
 
 
 def topology_schema() -> dict[str, Any]:
@@ -282,7 +280,7 @@ def check_routes(topology: Topology = None) -> None:
     """
     from kernbench.hardware.routing.channel_cycles import refuse_cycles
 
-    refuse_cycles(topology if isinstance(topology, PropertyGraph) else load_topology(topology))
+    refuse_cycles(load_topology(topology))
 
 
 def topology_warnings(graph: PropertyGraph) -> list[str]:

@@ -11,7 +11,7 @@ import kernbench as kb
 from kernbench.api.topologies import check_routes
 from kernbench.engine.arbiters.priority import Priority
 from kernbench.engine.machine.machine import Machine
-from kernbench.errors import ConfigError, DeadlockError, UsageError
+from kernbench.errors import ConfigError, DeadlockError
 from tests.compiled import compiled
 from tests.exact.reference.cases import Agreement
 from tests.exact.test_arbiters import Lane
@@ -20,28 +20,33 @@ from tests.exact.test_reference_agreement import patterned
 
 def ring(n: int = 4, **keys: object) -> kb.Topology:
     """Routers in a ring that leads one way, an M_CPU and an SRAM at each."""
-    made = kb.Topology(f"ring-{n}", flit_bytes=64)
-    for i in range(n):
-        router = made.add(f"sip{i}.cube0.r0c0", overhead_ns=1.0)
-        made.link(made.add(f"sip{i}.cube0.m_cpu", outstanding=8), router, "command", gbs=64, mm=1)
-        made.link(router, made.add(f"sip{i}.cube0.sram", size_bytes=1 << 20), "router_to_sram", gbs=64, mm=1)
-    for i in range(n):
-        here, there = f"sip{i}.cube0.r0c0", f"sip{(i + 1) % n}.cube0.r0c0"
-        made.link(here, there, "router_mesh", gbs=64, mm=1, one_way=True)
-    made.set_links("router_mesh", **{"buffer_flits": 2, **keys})
+    made = nodes(f"ring-{n}", n, outstanding=8)
+    made.connect(pair=["n[i].r", f"n[(i + 1) % {n}].r"], each={"i": n}, wire="hop", one_way=True)
+    made.links("router_mesh", **{"buffer_flits": 2, **keys})
     return made
 
 
-LAST = "sip3.cube0.r0c0->sip0.cube0.r0c0"
+def nodes(name: str, count: int, **cpu: object) -> kb.Topology:
+    """Packages of a router with an M_CPU and an SRAM, not yet joined."""
+    made = kb.Topology(name, system={"flit_bytes": 64})
+    made.wire("hop", gbs=64, mm=1)
+    node = made.block("node", level="package")
+    node.part("r", kind="router", overhead_ns=1.0)
+    node.part("cpu", kind="m_cpu", **cpu)
+    node.part("sram", kind="sram", size_bytes=1 << 20)
+    node.connect(pair=["cpu", "r"], wire="hop")
+    node.connect(pair=["r", "sram"], wire="hop")
+    made.part("n", block="node", count=count)
+    return made
+
+
+LAST = "n3.r->n0.r"
 
 
 def filled(made: kb.Topology, n: int = 4) -> float:
     """Every M_CPU writes three routers ahead, more than the buffers hold; returns when all is over."""
     machine = Machine(made.compile(), check=True)
-    writes = [
-        machine.flow(f"sip{i}.cube0.m_cpu", f"sip{(i + 3) % n}.cube0.sram", 0, 4096, is_write=True)
-        for i in range(n)
-    ]
+    writes = [machine.flow(f"n{i}.cpu", f"n{(i + 3) % n}.sram", 0, 4096, is_write=True) for i in range(n)]
     machine.wait(*writes)
     return machine.clock.now
 
@@ -52,13 +57,13 @@ def test_a_ring_with_one_channel_deadlocks_and_names_its_cycle() -> None:
     text = str(error.value)
     assert "cycle of 4 full buffers" in text
     for i in range(4):
-        assert f"sip{i}.cube0.r0c0->sip{(i + 1) % 4}.cube0.r0c0.buffer, channel 0: transaction" in text
+        assert f"n{i}.r->n{(i + 1) % 4}.r.buffer, channel 0: transaction" in text
     assert "to end it: " in text
 
 
 def test_with_a_dateline_it_runs_and_without_limits_too() -> None:
     made = ring(vcs=2)
-    made.set_links(LAST, dateline=True)
+    made.links(LAST, dateline=True)
     check_routes(made.compile())
     assert filled(made) > 0.0
     check_routes(ring(buffer_flits=None).compile())
@@ -69,29 +74,22 @@ def test_routes_that_can_deadlock_are_refused() -> None:
     with pytest.raises(ConfigError) as error:
         check_routes(ring().compile())
     assert "4 links wait for each other in a cycle: " in str(error.value)
-    assert str(error.value).count("sip2.cube0.r0c0->sip3.cube0.r0c0") == 1
+    assert str(error.value).count("n2.r->n3.r") == 1
     with pytest.raises(ConfigError, match="can deadlock"):
         check_routes(ring(vcs=2).compile())
 
 
 def test_a_torus_with_datelines_of_one_kind_is_refused_with_the_reason() -> None:
     """A message that has crossed a dateline of its row is in the upper half in its column as well."""
-    made, at = kb.Topology("torus"), "sip{}.cube0.r0c0"
-    for i in range(9):
-        router = made.add(at.format(i))
-        made.link(made.add(f"sip{i}.cube0.m_cpu"), router, "command", gbs=64, mm=1)
-        made.link(router, made.add(f"sip{i}.cube0.sram"), "router_to_sram", gbs=64, mm=1)
-    for row in range(3):
-        for column in range(3):
-            here = at.format(row * 3 + column)
-            for there in (row * 3 + (column + 1) % 3, (row + 1) % 3 * 3 + column):
-                made.link(here, at.format(there), "router_mesh", gbs=64, mm=1, one_way=True)
-    made.set_links("router_mesh", buffer_flits=4, vcs=2)
+    made = nodes("torus", 9)
+    for there in ("n[3 * y + (x + 1) % 3].r", "n[(y + 1) % 3 * 3 + x].r"):
+        made.connect(pair=["n[3 * y + x].r", there], each={"y": 3, "x": 3}, wire="hop", one_way=True)
+    made.links("router_mesh", buffer_flits=4, vcs=2)
     with pytest.raises(ConfigError, match="no single dateline ends all of its cycles: a torus"):
         check_routes(made.compile())
     for i in range(3):
-        made.set_links(f"{at.format(i * 3 + 2)}->{at.format(i * 3)}", dateline=True)
-        made.set_links(f"{at.format(6 + i)}->{at.format(i)}", dateline=True)
+        made.links(f"n{i * 3 + 2}.r->n{i * 3}.r", dateline=True)
+        made.links(f"n{6 + i}.r->n{i}.r", dateline=True)
     with pytest.raises(
         ConfigError, match="datelines hold for all links of their kind, so give each direction"
     ):
@@ -118,16 +116,11 @@ def test_where_one_dateline_does_not_help_none_is_advised() -> None:
 
 
 def test_a_dateline_that_no_cycle_needs_is_refused() -> None:
-    chain = kb.Topology("chain")
-    for i in range(2):
-        router = chain.add(f"sip{i}.cube0.r0c0")
-        chain.link(chain.add(f"sip{i}.cube0.m_cpu"), router, "command", gbs=64, mm=1)
-        chain.link(router, chain.add(f"sip{i}.cube0.sram"), "router_to_sram", gbs=64, mm=1)
-    link = "sip0.cube0.r0c0->sip1.cube0.r0c0"
-    chain.link(*link.split("->"), "router_mesh", gbs=64, mm=1)
-    chain.set_links("router_mesh", buffer_flits=4, vcs=2)
-    check_routes(chain.compile())
-    chain.set_links(link, dateline=True)
+    chain = nodes("chain", 2)
+    chain.connect(pair=["n[0].r", "n[1].r"], wire="hop")
+    chain.links("router_mesh", buffer_flits=4, vcs=2)
+    check_routes(chain)
+    chain.links("n0.r->n1.r", dateline=True)
     with pytest.raises(ConfigError, match="no cycle of routes leads over this link; leave it out"):
         check_routes(chain.compile())
 
@@ -152,30 +145,33 @@ def test_keys_that_do_not_go_together(keys: str, message: str, tmp_path: Path) -
 
 def test_a_dateline_needs_two_channels_and_links_their_kind() -> None:
     made = ring()
-    made.set_links(LAST, dateline=True)
-    with pytest.raises(ConfigError, match="dateline needs a virtual channel before it and one behind"):
+    made.links(LAST, dateline=True)
+    with pytest.raises(ConfigError, match="dateline: needs a virtual channel before it and one behind"):
         made.compile()
-    with pytest.raises(UsageError, match="is not a kind of link"):
-        made.set_links("router_mash", vcs=2)
+    made = ring()
+    made.links("router_mash", vcs=2)
+    with pytest.raises(ConfigError, match="is neither a kind of link"):
+        made.compile()
+    made = ring()
+    made.links("router_mesh", buffer_flit=2)
     with pytest.raises(ConfigError, match="buffer_flit: unknown key, did you mean 'buffer_flits'"):
-        made.set_links("router_mesh", buffer_flit=2)
+        made.compile()
 
 
 @pytest.mark.parametrize("room", [1, 2, 3, 4, 8])
 @pytest.mark.parametrize("flits", [1, 2, 8, 13])
 def test_a_message_alone_goes_as_fast_as_its_credits(room: int, flits: int) -> None:
     """A slot is filled anew when its flit has crossed, gone on, and the credit is back: 2 + 1 + 0.25 ns."""
-    made = kb.Topology("line", flit_bytes=64, ns_per_mm=0.0)
-    for i in range(2):
-        made.add(f"sip{i}.cube0.r0c0", overhead_ns=0.0)
-    made.add("sip0.cube0.m_cpu", overhead_ns=0.0)
-    made.add("sip1.cube0.sram", overhead_ns=0.0, size_bytes=1 << 20)
-    made.link("sip0.cube0.m_cpu", "sip0.cube0.r0c0", "command", gbs=64)
-    made.link("sip0.cube0.r0c0", "sip1.cube0.r0c0", "router_mesh", gbs=64, delay_ns=1.0)
-    made.link("sip1.cube0.r0c0", "sip1.cube0.sram", "router_to_sram", gbs=64)
-    made.set_links("router_mesh", buffer_flits=room, credit_ns=0.25)
+    made = kb.Topology("line", system={"flit_bytes": 64, "ns_per_mm": 0.0})
+    made.wire("hop", gbs=64, delay_ns=1.0, buffer_flits=room, credit_ns=0.25)
+    made.part("r", kind="router", count=2, overhead_ns=0.0)
+    made.part("cpu", kind="m_cpu", overhead_ns=0.0)
+    made.part("sram", kind="sram", overhead_ns=0.0, size_bytes=1 << 20)
+    made.connect(pair=["cpu", "r[0]"], wire={"gbs": 64})
+    made.connect(mesh="r", wire="hop")
+    made.connect(pair=["r[1]", "sram"], wire={"gbs": 64})
     machine = Machine(made.compile(), check=True)
-    write = machine.flow("sip0.cube0.m_cpu", "sip1.cube0.sram", 0, 64 * flits, is_write=True)
+    write = machine.flow("cpu", "sram", 0, 64 * flits, is_write=True)
     machine.wait(write)
     there = 3.0 + 1.0  # three links of 1 ns a flit, and one that is 1 ns long
     turn = 1.0 + 1.0 + 1.0 + 0.25

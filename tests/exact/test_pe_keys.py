@@ -474,23 +474,34 @@ def test_what_does_not_fit_is_refused_with_its_line(keys: str) -> None:
     assert REFUSED[keys] or PAIR in str(caught.value)
 
 
-def test_parts_changed_one_by_one_take_the_same_keys() -> None:
-    made = kb.Topology.from_yaml("minimal")
-    where = "sip0.cube0.pe0"
-    with pytest.raises(ConfigError, match="has m 64 and macs 0, expected both above 0"):
-        made.change(f"{where}.pe_gemm", smallest_m=64)
-    made.change(f"{where}.pe_gemm", smallest_m=64, smallest_macs=289.0, fixed_cycles=6.0)
-    made.change(f"{where}.pe_gemm", macs_per_cycle={"*": 512, "i8": 1024}, phases={"low": 1, "high": 4})
-    made.change(f"{where}.pe_gemm", clock_ghz=1.5)
-    made.change(f"{where}.pe_math", cycles={"exp": [46, 18]}, reduce_within=[50, 20])
-    made.change(f"{where}.pe_math", clock_ghz=2.0)
-    made.change(f"{where}.pe_dma", issue_load_cycles=92.0, issue_slot="pe_math")
-    graph = kb.Topology.from_spec(parse(made.to_yaml())).compile()
-    math = graph.node(f"{where}.pe_math").properties
+def test_a_pe_of_a_block_takes_the_same_keys() -> None:
+    """Each block ``pe`` has its own, beside another with those of the default machine."""
+    own = {
+        "pe_gemm": {
+            "smallest": {"m": 64, "macs": 289.0},
+            "fixed_cycles": 6.0,
+            "macs_per_cycle": {"*": 512, "i8": 1024},
+            "phases": {"low": 1, "high": 4},
+            "clock_ghz": 1.5,
+        },
+        "pe_math": {"cycles": {"exp": [46, 18]}, "reduce": {"within": [50, 20]}, "clock_ghz": 2.0},
+        "pe_dma": {"issue": {"load_cycles": 92.0, "slot": "pe_math"}},
+    }
+
+    def made(keys: dict[str, object]) -> kb.Topology:
+        pes = kb.Topology("pes")
+        pes.part("own", block="pe", **keys)
+        pes.part("usual", block="pe")
+        pes.connect(pair=["own.pe_dma", "usual.pe_dma"], wire={"gbs": 1, "delay_ns": 1})
+        return pes
+
+    graph = made(own).compile()
+    math = graph.node("own.pe_math").properties
     assert (math["cycles"], math["reduce_within"], math["clock_ghz"]) == ("exp=46.0:18.0", "50.0:20.0", 2.0)
-    gemm = graph.node(f"{where}.pe_gemm").properties
+    gemm = graph.node("own.pe_gemm").properties
     assert (gemm["smallest_macs"], gemm["macs_per_cycle"], gemm["rates"]) == (289.0, 512.0, "i8=1024.0")
     assert (gemm["phases"], gemm["clock_ghz"]) == ("high=4 low=1", 1.5)
-    made.change(f"{where}.pe_gemm", macs_per_cycle=300.0)
-    assert "rates" not in made.compile().node(f"{where}.pe_gemm").properties
-    assert graph.node(f"{where}.pe_dma").properties["issue_slot"] == "pe_math"
+    assert graph.node("own.pe_dma").properties["issue_slot"] == "pe_math"
+    assert "rates" not in graph.node("usual.pe_gemm").properties
+    with pytest.raises(ConfigError, match="has m 64 and macs 0, expected both above 0"):
+        made({"pe_gemm": {"smallest": {"m": 64}}}).compile()

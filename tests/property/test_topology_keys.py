@@ -151,14 +151,12 @@ TO: dict[str, object] = {
     "links.*.buffer_flits": 1,
     "overrides": [{"where": "kind:pe_gemm", "speed": 2.0}],
     "faults": [{"part": "sip0.cube0.pe0.pe_gemm", "speed": 0.5}],
-    "built.on": "nothing",
-    "built.steps": [{"do": "change", "what": "sip0.cube1.sram", "access_ns": 50.0}],
     "components_file": "none.yaml",
 }
 """Values of keys that do not simply double."""
 REFUSED = {
     "schema_version", "cube.hbm.slices", "system.inter_sip.w", "system.inter_sip.h", "components_file",
-    "links.*.dateline", "routing.spread", "built.on",
+    "links.*.dateline", "routing.spread",
 }  # fmt: skip
 """Keys whose other value does not fit this machine: an error. So is an ``impl`` that is no class."""
 OF_BUFFERS = {"links.*.vcs", "links.*.credit_ns", "links.*.allocation_ns"}

@@ -59,18 +59,18 @@ def test_what_is_found_alike_stays(end: str) -> None:
 
 
 def test_what_is_to_be_written_instead_finds_the_longer_way() -> None:
-    machine = kb.Topology("way", flit_bytes=64, ns_per_mm=0.01)
+    machine = kb.Topology("way", system={"flit_bytes": 64})
+    machine.wire("hop", gbs=64.0, mm=1.0)
     for name in ("r0c0", "r0c1", "r0c2", "r1c0", "r1c2"):
-        machine.add(f"sip0.cube0.{name}", overhead_ns=1.0)
-    machine.add("sip0.cube0.m_cpu")
-    machine.add("sip0.cube0.sram", overhead_ns=1.0)
-    machine.link("sip0.cube0.m_cpu", "sip0.cube0.r0c0", "command", gbs=64.0)
-    machine.link("sip0.cube0.r0c2", "sip0.cube0.sram", "router_to_sram", gbs=64.0)
+        machine.part(f"sip0.cube0.{name}", kind="router", overhead_ns=1.0)
+    machine.part("cpu", kind="m_cpu")
+    machine.part("sram", kind="sram", overhead_ns=1.0)
+    machine.connect(pair=["cpu", "sip0.cube0.r0c0"], wire="hop")
+    machine.connect(pair=["sip0.cube0.r0c2", "sram"], wire="hop")
     for pair in ("r0c0 r0c1", "r0c1 r0c2", "r0c0 r1c0", "r1c0 r1c2", "r1c2 r0c2"):
-        a, b = pair.split()
-        machine.link(f"sip0.cube0.{a}", f"sip0.cube0.{b}", "router_mesh", gbs=64.0, mm=1.0)
-    messages = [{"src": "sip0.cube0.m_cpu", "dst": "sip0.cube0.sram", "bytes": 64}]
-    run = kb.traffic(messages, machine.compile(), store="memory:")
+        machine.connect(pair=[f"sip0.cube0.{end}" for end in pair.split()], wire="hop")
+    messages = [{"src": "cpu", "dst": "sram", "bytes": 64}]
+    run = kb.traffic(messages, machine, store="memory:")
     around = "WHERE all(n IN nodes(p) WHERE n.name <> 'sip0.cube0.r0c1') "
     assert run.cypher(f"{SHORTEST}RETURN length(p) AS hops").rows == [(2,)]
     with pytest.raises(QueryError, match=ON_P):

@@ -55,9 +55,10 @@ def test_a_host_of_any_name_is_the_host(tmp_path: Path) -> None:
 def test_a_machine_of_a_file_keeps_its_host_and_cannot_lose_it(tmp_path: Path) -> None:
     file = tmp_path / "own.yaml"
     file.write_text(MACHINE.replace("HOST", "cpu0"))
-    made = kb.Topology.from_yaml(file)
-    made.change("cpu0", launch_ns=5.0)
-    assert [node.id for node in made.compile().nodes("HostCpu")] == ["cpu0"]
+    made = kb.Topology.from_yaml(file, {"parts.cpu0.launch_ns": 5.0})
+    made.part("more", kind="memory")
+    made.connect(pair=["cpu0", "more"], wire="pcie")
+    assert [(n.id, n.properties["launch_ns"]) for n in made.compile().nodes("HostCpu")] == [("cpu0", 5.0)]
     with pytest.raises(ConfigError, match="faults: lose 'cpu0', expected it kept"):
         kb.load_topology(file, {"faults": [{"part": "cpu0"}]})
     file.write_text(

@@ -21,7 +21,6 @@ from kernbench.workloads.probes.traffic_patterns import ranked_ends
 
 NAND = ComponentKind(
     kind="nand",
-    name="",
     properties=("access_ns", "size_bytes", "planes"),
     times=("overhead_ns", "access_ns"),
     cause="memory",

@@ -42,9 +42,6 @@ def test_default_file_names_every_key() -> None:
         "interleave",
         "granule_bytes",
         "cache",
-        "built",
-        "on",
-        "steps",
     }
     optional |= {"wires", "defaults", "blocks", "parts", "connect"}
     shared = {"attributes", "impl", "worker", "issue_ns", "access_ns"}

@@ -11,7 +11,7 @@ import pytest
 import kernbench as kb
 from kernbench.analysis.windows.chosen_window import ChosenWindow
 from kernbench.api.open_runs import OpenRun
-from kernbench.api.topologies import as_graph
+from kernbench.api.topologies import load_topology
 from kernbench.draw.inks import inks, kind_of
 from kernbench.draw.legend import legend
 from kernbench.draw.machine import View
@@ -87,7 +87,7 @@ LOST = "faults: [{part: package.die0_1}]\n"
 @cache
 def graph(name: str) -> PropertyGraph:
     if name in ZOO:
-        return as_graph(name)
+        return load_topology(name)
     return compile_topology(parse(PACKAGE + (LOST if name == "lost" else ""), name))
 
 

@@ -201,9 +201,10 @@ def test_a_block_is_opened_by_name() -> None:
 
 def test_a_machine_built_in_python_is_drawn() -> None:
     made = kb.Topology("two")
-    a, b = made.add("sip0.cube0.r0c0"), made.add("sip1.cube0.r0c0")
-    made.link(a, b, "router_mesh", gbs=1, mm=1)
-    assert ">sip1<" in kb.diagram(made.compile(), "system")
+    made.block("die", level="package", port="r").part("r", kind="router")
+    made.part("sip", block="die", count=2)
+    made.connect(pair=["sip[0]", "sip[1]"], wire={"gbs": 1, "mm": 1})
+    assert ">sip1<" in kb.diagram(made, "system")
 
 
 @pytest.mark.slow

@@ -55,7 +55,7 @@ def spec(graph: PropertyGraph) -> dict[str, Any]:
 def is_tray(graph: PropertyGraph) -> bool:
     """Whether a machine is a tray of packages as topology files without ``parts`` describe them."""
     content = json.loads(str(graph.properties["spec"]))
-    return "sip" in content and not content.get("parts") and "built" not in content
+    return "sip" in content and not content.get("parts") and "built" not in content  # by a former version
 
 
 def shown(graph: PropertyGraph, level: str, instance: str | None) -> tuple[Node, str]:

@@ -1,4 +1,4 @@
-"""Every kind of component, from the tray inwards, in the order in which names are parsed and keys listed.
+"""Every kind of component, from the tray inwards, in the order in which keys are listed.
 
 A new kind is a record here, a class in ``kernbench/engine/components`` and a few lines of the topology
 builder; see docs/how-to/add-a-component.md.
@@ -11,28 +11,22 @@ from types import MappingProxyType
 
 from kernbench.hardware.kinds.records import ComponentKind, Form, Passage, Traffic
 
-_SIP = "sip{sip}"
-_IO = "sip{sip}.{io}"
-_CUBE = "sip{sip}.cube{cube}"
-_PE = "sip{sip}.cube{cube}.pe{pe}"
 _IOS = ("sip", "io_chiplets", "*")
 _PASSING, _PASSING_TIMES = ("issue_ns", "worker"), ("overhead_ns", "issue_ns")
 _GREY, _BLUE, _ORANGE, _GREEN, _ORCHID = "#e9ebee", "#e8f1f8", "#fdf1d6", "#dcf1ea", "#fbe5d8"
 
 _KINDS = (
-    ComponentKind(kind="tray", name="tray", form=Form.GROUP),
-    ComponentKind(kind="sip", name=_SIP, form=Form.GROUP, fill="#f7f8f9"),
-    ComponentKind(kind="cube", name=_CUBE, form=Form.GROUP, fill="#fafbfc"),
+    ComponentKind(kind="tray", form=Form.GROUP),
+    ComponentKind(kind="sip", form=Form.GROUP, fill="#f7f8f9"),
+    ComponentKind(kind="cube", form=Form.GROUP, fill="#fafbfc"),
     ComponentKind(
         kind="pe",
-        name=_PE,
         form=Form.GROUP,
         switches=("operands", "warps", "clock_ghz", "clock_loaded_ghz"),
         fill=_ORANGE,
     ),
     ComponentKind(
         kind="host_cpu",
-        name="host.cpu",
         section=("system", "host"),
         properties=("launch_ns",),
         times=("overhead_ns", "launch_ns"),
@@ -43,7 +37,6 @@ _KINDS = (
     ),
     ComponentKind(
         kind="switch",
-        name="fabric.switch0",
         section=("system", "switch"),
         properties=_PASSING,
         times=_PASSING_TIMES,
@@ -52,7 +45,6 @@ _KINDS = (
     ),
     ComponentKind(
         kind="pcie_ep",
-        name=f"{_IO}.pcie_ep",
         section=(*_IOS, "pcie_ep"),
         properties=("cut_through", *_PASSING),
         times=_PASSING_TIMES,
@@ -61,14 +53,12 @@ _KINDS = (
     ),
     ComponentKind(
         kind="io_cpu",
-        name=f"{_IO}.io_cpu",
         section=(*_IOS, "io_cpu"),
         commands=True,
         windows=("IOCPU.*",),
     ),
     ComponentKind(
         kind="io_noc",
-        name=f"{_IO}.io_noc",
         section=(*_IOS, "io_noc"),
         properties=_PASSING,
         times=_PASSING_TIMES,
@@ -76,7 +66,6 @@ _KINDS = (
     ),
     ComponentKind(
         kind="io_ucie",
-        name=f"{_IO}.io_ucie-{{phy}}",
         section=(*_IOS, "io_ucie"),
         properties=_PASSING,
         times=_PASSING_TIMES,
@@ -85,7 +74,6 @@ _KINDS = (
     ),
     ComponentKind(
         kind="io_ucie_conn",
-        name=f"{_IO}.io_ucie-{{phy}}.conn{{index}}",
         section=(*_IOS, "io_ucie_conn"),
         properties=_PASSING,
         times=_PASSING_TIMES,
@@ -93,7 +81,6 @@ _KINDS = (
     ),
     ComponentKind(
         kind="router",
-        name=f"{_CUBE}.r{{row}}c{{col}}",
         section=("cube", "router"),
         properties=("row", "col", *_PASSING),
         times=_PASSING_TIMES,
@@ -102,7 +89,6 @@ _KINDS = (
     ),
     ComponentKind(
         kind="m_cpu",
-        name=f"{_CUBE}.m_cpu",
         section=("cube", "m_cpu"),
         properties=("outstanding",),
         counts=("outstanding",),
@@ -114,7 +100,6 @@ _KINDS = (
     ),
     ComponentKind(
         kind="sram",
-        name=f"{_CUBE}.sram",
         section=("cube", "sram"),
         properties=("access_ns", "size_bytes"),
         times=("overhead_ns", "access_ns"),
@@ -126,7 +111,6 @@ _KINDS = (
     ),
     ComponentKind(
         kind="hbm_ctrl",
-        name=f"{_CUBE}.hbm_ctrl.pe{{pe}}",
         section=("cube", "hbm"),
         properties=(
             "slice",
@@ -150,7 +134,6 @@ _KINDS = (
     ),
     ComponentKind(
         kind="pseudo_channel",
-        name=f"{_CUBE}.hbm_ctrl.pe{{pe}}.pc{{index}}",
         form=Form.PART,
         properties=("slice", "channel", "bw_gbs"),
         rates=("bw_gbs",),
@@ -158,7 +141,6 @@ _KINDS = (
     ),
     ComponentKind(
         kind="memory_cache",
-        name=f"{_CUBE}.hbm_ctrl.pe{{pe}}.cache",
         form=Form.PART,
         properties=(
             "capacity_bytes",
@@ -176,21 +158,18 @@ _KINDS = (
     ),
     ComponentKind(
         kind="link_buffer",
-        name="{link}.buffer",
         form=Form.PART,
         cause="back_pressure",
         counted_elsewhere=True,
     ),
     ComponentKind(
         kind="source",
-        name="",
         properties=("outstanding",),
         sends=Traffic.MCPU_DMA,
         fill=_ORANGE,
     ),
     ComponentKind(
         kind="memory",
-        name="",
         properties=("access_ns", "size_bytes"),
         times=("overhead_ns", "access_ns"),
         cause="memory",
@@ -199,7 +178,6 @@ _KINDS = (
     ),
     ComponentKind(
         kind="channel_router",
-        name=f"{_PE}.ch_r{{index}}",
         section=("cube", "channel_router"),
         properties=("slice", "channel", *_PASSING),
         times=_PASSING_TIMES,
@@ -208,7 +186,6 @@ _KINDS = (
     ),
     ComponentKind(
         kind="ucie_port",
-        name=f"{_CUBE}.ucie-{{side}}",
         section=("cube", "ucie"),
         properties=("side", *_PASSING),
         times=_PASSING_TIMES,
@@ -217,7 +194,6 @@ _KINDS = (
     ),
     ComponentKind(
         kind="ucie_conn",
-        name=f"{_CUBE}.ucie-{{side}}.conn{{index}}",
         section=("cube", "ucie_conn"),
         properties=("side", "index", *_PASSING),
         times=_PASSING_TIMES,
@@ -226,7 +202,6 @@ _KINDS = (
     ),
     ComponentKind(
         kind="pe_cpu",
-        name=f"{_PE}.pe_cpu",
         section=("pe", "pe_cpu"),
         properties=("clock_ghz", "dispatch_cycles"),
         switches=("run_ahead",),
@@ -240,14 +215,12 @@ _KINDS = (
     ),
     ComponentKind(
         kind="pe_scheduler",
-        name=f"{_PE}.pe_scheduler",
         section=("pe", "pe_scheduler"),
         properties=("compute_slots", "tile_transfers"),
         cell=(1, 2),
     ),
     ComponentKind(
         kind="pe_dma",
-        name=f"{_PE}.pe_dma",
         section=("pe", "pe_dma"),
         properties=("read_engines", "write_engines", "outstanding"),
         switches=(
@@ -269,14 +242,12 @@ _KINDS = (
     ),
     ComponentKind(
         kind="pe_fetch_store",
-        name=f"{_PE}.pe_fetch_store",
         section=("pe", "pe_fetch_store"),
         fill=_BLUE,
         cell=(3, 2),
     ),
     ComponentKind(
         kind="pe_gemm",
-        name=f"{_PE}.pe_gemm",
         section=("pe", "pe_gemm"),
         properties=(
             "clock_ghz",
@@ -306,7 +277,6 @@ _KINDS = (
     ),
     ComponentKind(
         kind="pe_math",
-        name=f"{_PE}.pe_math",
         section=("pe", "pe_math"),
         properties=("clock_ghz", "lanes", "passes", "latency_cycles"),
         switches=("cycles", "reduce_across", "reduce_within"),
@@ -319,7 +289,6 @@ _KINDS = (
     ),
     ComponentKind(
         kind="pe_tcm",
-        name=f"{_PE}.pe_tcm",
         section=("pe", "pe_tcm"),
         properties=(
             "access_ns",
@@ -341,7 +310,6 @@ _KINDS = (
     ),
     ComponentKind(
         kind="pe_mmu",
-        name=f"{_PE}.pe_mmu",
         section=("pe", "pe_mmu"),
         properties=("page_bytes", "tlb_overhead_ns"),
         times=("overhead_ns", "tlb_overhead_ns"),
@@ -351,7 +319,6 @@ _KINDS = (
     ),
     ComponentKind(
         kind="pe_baaw",
-        name=f"{_PE}.pe_baaw",
         section=("pe", "pe_baaw"),
         properties=("lookup_ns",),
         times=("overhead_ns", "lookup_ns"),
@@ -360,7 +327,6 @@ _KINDS = (
     ),
     ComponentKind(
         kind="pe_ipcq",
-        name=f"{_PE}.pe_ipcq",
         section=("pe", "pe_ipcq"),
         properties=(
             "slots",

@@ -1,7 +1,7 @@
 """The records that say what depends on a kind of component or link.
 
-Everything in KernBench that treats kinds differently reads it here: the topology compiler, names, checks,
-overrides, routing, addresses, closed forms, summaries, the critical path and the drawings.
+Everything in KernBench that treats kinds differently reads it here: the topology compiler, checks, overrides,
+routing, addresses, closed forms, summaries, the critical path and the drawings.
 """
 
 from __future__ import annotations
@@ -52,11 +52,6 @@ class ComponentKind:
 
     kind: str
     """The value of ``properties["kind"]`` of its nodes."""
-    name: str
-    """Names of its components, with a field for each number or text in them: ``sip{sip}.cube{cube}.sram``.
-
-    Empty: it has them from the topology file alone, which may call all others as it likes, too.
-    """
     form: Form = Form.WIRED
     section: tuple[str, ...] = ()
     """Keys of its section of the topology file; ``*`` stands for a position in a list. Empty: it has none."""

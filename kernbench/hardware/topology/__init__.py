@@ -6,8 +6,8 @@
 
 from __future__ import annotations
 
-from kernbench.hardware.topology.compiler import compile_topology
 from kernbench.hardware.topology.loader import find, load, parse, validate
+from kernbench.hardware.topology.shapes.emit import compile_topology
 from kernbench.hardware.topology.spec import TopologySpec
 
 __all__ = ["TopologySpec", "compile_topology", "find", "load", "parse", "validate"]

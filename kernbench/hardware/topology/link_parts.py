@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from kernbench.errors import ConfigError
@@ -35,24 +35,8 @@ def note(graph: PropertyGraph, spec: TopologySpec) -> None:
         if where not in wires:
             hint = did_you_mean(where, [*filter(None, wires), *LINK_KINDS])
             raise wrong(where, "", f"is neither a kind of link, a wire, nor a link 'a->b', {hint}")
-    keep(graph, spec.link_parts(), wrong, spec.links)
-
-
-def keep(
-    graph: PropertyGraph,
-    said: Said,
-    wrong: Callable[[str, str, str], ConfigError],
-    named: Iterable[str] = (),
-) -> None:
-    """Keep what is ``said`` of links with ``graph``.
-
-    Args:
-        graph: the compiled machine.
-        said: keys by kind or link.
-        wrong: makes the error of a link, key and message.
-        named: links that have to exist, also where nothing is said of them.
-    """
-    for where in dict.fromkeys([*named, *said]):
+    said = spec.link_parts()
+    for where in dict.fromkeys([*spec.links, *said]):
         own = said.get(where, {})
         source, arrow, _ = where.partition("->")
         of_kind: Mapping[str, Any] = {}

@@ -32,6 +32,10 @@ class Marked:
             path = path[:-1]
         return self.lines.get(path, 1)
 
+    def place(self, path: Path, source: str) -> str:
+        """``file:line`` of ``path`` in the document, which is called ``source``."""
+        return f"{source}:{self.line(path)}"
+
 
 class _Loader(yaml.SafeLoader):
     """SafeLoader with YAML 1.2's numbers: ``1e9`` is one; ``010`` (8 in YAML 1.1) and ``1:30`` (90) not."""
@@ -54,6 +58,24 @@ _Loader.add_implicit_resolver(
     ),
     list("-+.0123456789"),
 )
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes the texts that :class:`_Loader` would read as something else."""
+
+    yaml_implicit_resolvers = _Loader.yaml_implicit_resolvers
+
+    def ignore_aliases(self, data: object) -> bool:
+        """Write out what is said twice."""
+        return True
+
+
+def dump(data: object) -> str:
+    """The text of ``data``, which :func:`load_marked` reads as the same again."""
+    return yaml.dump(
+        data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110, default_flow_style=None
+    )
+
 
 ALIASED_NODES = 1_000_000
 """Values that aliases may add to a document: a page of them could stand for more than any memory holds."""

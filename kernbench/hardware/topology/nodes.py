@@ -70,12 +70,9 @@ def add_part(graph: PropertyGraph, name: str, shared: Properties, whole: str) ->
 def add_channels(graph: PropertyGraph) -> None:
     """Add the pseudo-channels and the cache of every HBM slice: parts of it, for use to be counted at.
 
-    They are made from the properties of the slice, so overrides must have been applied before. Slices that
-    have theirs are left as they are.
+    They are made from the properties of the slice, so overrides must have been applied before.
     """
     for slice_ in [node for node in graph.nodes() if component_kind(node).sliced]:
-        if next(graph.out_edges(slice_.id, "CONTAINS"), None) is not None:
-            continue
         p = slice_.properties
         own = part_of(slice_, "pseudo_channel")
         own |= {"slice": p["slice"], "channel": 0, "bw_gbs": p["channel_gbs"]}

@@ -9,20 +9,18 @@ from pydantic import ValidationError
 
 from kernbench.errors import ConfigError
 from kernbench.hardware.kinds import ComponentKind
-from kernbench.hardware.topology.fields import Part, Section, numbers, written
-from kernbench.hardware.topology.names import Said
+from kernbench.hardware.topology.fields import Part, Section, written
 from kernbench.hardware.topology.pe_spec import PeGemm, PeMath
 from kernbench.hardware.topology.problems import from_pydantic
 from kernbench.hardware.topology.shapes.model import plain_section
 from kernbench.hardware.topology.spec import TopologySpec
-from kernbench.operations import ANY
 from kernbench.support.hints import did_you_mean, shown
 from kernbench.support.pgraph import Properties
 from kernbench.support.sizes import read_size
 
 Wrong = Callable[[str, str], ConfigError]
 _NUMBERED: Properties = {"row": 0, "col": 0, "side": "", "index": 0, "channel": 0, "slice": 0}
-"""Properties that names say, where there are none."""
+"""Properties that say which of several a part is, and what they are of a single one."""
 _SLICE = ("n_channels", "slice_bytes")
 """What an HBM slice must be given: a topology file says it of a whole cube."""
 
@@ -32,11 +30,6 @@ class PartKeys:
 
     def __init__(self, spec: TopologySpec) -> None:
         self.spec = spec
-
-    @property
-    def model(self) -> str:
-        """The address model."""
-        return self.spec.system.address_model
 
     def section(self, kind: ComponentKind) -> Part:
         """The default machine's section of a kind of wired component."""
@@ -48,35 +41,31 @@ class PartKeys:
         assert isinstance(found, Part)
         return found
 
-    def of_kind(
-        self, kind: ComponentKind, keys: Mapping[str, Any], wrong: Wrong, own: Properties | None = None
-    ) -> Properties:
+    def of_kind(self, kind: ComponentKind, keys: Mapping[str, Any], wrong: Wrong) -> Properties:
         """The properties of components of ``kind`` beside name and location.
 
-        ``own`` are those that its name says; left out, ``keys`` may say them. ``wrong`` makes the error of a
-        key, empty where it is none of these, and a message.
+        ``wrong`` makes the error of a key, empty where it is none of these, and a message.
         """
         usual = self.section(kind)
         known = flat(usual)
-        numbered = {
-            key: value for key, value in _NUMBERED.items() if key in kind.properties and key not in known
-        }
-        derived = {"slice_gbs"} if own is None else {*own, "slice_gbs"}
         allowed = [
             key
             for key in ("overhead_ns", "impl", "attributes", *kind.properties, *kind.switches)
-            if key not in derived
+            if key != "slice_gbs"
         ]
         for key in keys:
             if key not in allowed:
                 raise wrong(key, f"unknown key, {did_you_mean(key, allowed)}")
-        if own is None:
-            own = {key: keys.get(key, value) for key, value in numbered.items()}
+        own = {
+            key: keys.get(key, value)
+            for key, value in _NUMBERED.items()
+            if key in kind.properties and key not in known
+        }
         if not kind.section:  # what its section lacks, each part says itself
             for key in kind.properties:
                 if key not in known and key not in keys:
                     raise wrong("", f"{key} is missing, expected a value: the kind has no default")
-            own = {**own, **{key: keys[key] for key in kind.properties if key not in known}}
+            own |= {key: keys[key] for key in kind.properties if key not in known}
         given = {key: value for key, value in keys.items() if key in known}
         try:
             section = type(usual).model_validate(_nest(usual, {**known, **given}))
@@ -84,31 +73,8 @@ class PartKeys:
             first = from_pydantic(error, type(usual))[0]
             raise wrong("_".join(map(str, first.path)), first.message) from None
         if kind.sliced:
-            own = {**own, **self._slice(wrong, {**flat(section), **keys})}
+            own |= self._slice(wrong, {**flat(section), **keys})
         return component(kind, section, self.spec, own)
-
-    def changed(
-        self, kind: ComponentKind, now: Properties, keys: Mapping[str, Any], wrong: Wrong
-    ) -> Properties:
-        """The properties ``now`` of a component of ``kind``, with ``keys`` changed."""
-        usual = flat(self.section(kind))
-        slice_ = (*_SLICE, "burst_bytes") if kind.sliced else ()
-        known: dict[str, Any] = {
-            key: value
-            for key, value in now.items()
-            if key in slice_ or type(value) is type(usual.get(key)) or (key == "worker" and key in usual)
-        }
-        if "macs_per_cycle" in now:
-            by_type = {ANY: now["macs_per_cycle"], **numbers(now.get("rates"))}
-            known["macs_per_cycle"] = by_type if "rates" in now else now["macs_per_cycle"]
-            now = {key: value for key, value in now.items() if key != "rates"}
-        own = {key: now[key] for key in kind.properties if key not in usual and key not in slice_}
-        own = {key: value for key, value in own.items() if key not in ("slice_gbs", "passes")}
-        found = {**now, **self.of_kind(kind, {**known, **keys}, wrong, own)}
-        if "slice_gbs" in now:  # the efficiency of the file's HBM stays
-            then, since = (int(p["n_channels"]) * float(p["channel_gbs"]) for p in (now, found))
-            found["slice_gbs"] = float(now["slice_gbs"]) * (since / then)
-        return found
 
     def _slice(self, wrong: Wrong, given: Mapping[str, Any]) -> Properties:
         """What a topology file says of the HBM of a cube, of one slice."""
@@ -169,21 +135,6 @@ def component(
 
 def _pair(pair: tuple[float, float]) -> str:
     return f"{pair[0]}:{pair[1]}"
-
-
-def check_part(where: str, model: type[Any], values: dict[str, Any]) -> Any:
-    """An object of ``model``; :class:`ConfigError` of one line for the first value that does not fit."""
-    try:
-        return model.model_validate(values)
-    except ValidationError as error:
-        first = from_pydantic(error, model)[0]
-        raise ConfigError(f"{where}: {'_'.join(map(str, first.path))}: {first.message}") from None
-
-
-def by_name(kind: ComponentKind, said: Said) -> Properties:
-    """The properties that a part's name says."""
-    fields = {"slice": "pe", "channel": "index"}
-    return {key: said[fields.get(key, key)] for key in kind.properties if key in _NUMBERED}
 
 
 def _nest(section: Section, values: Mapping[str, object], prefix: str = "") -> dict[str, Any]:

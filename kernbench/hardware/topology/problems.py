@@ -66,7 +66,8 @@ def _locate(
                 return 0, 0, key, f"override {where}: {problem.message}"
     path = next((p for p in (problem.path, *problem.also) if p in marked.lines), problem.path)
     line = marked.line(path)
-    return 1, line, dotted(problem.path), f"{source}:{line}: {dotted(problem.path)}: {problem.message}"
+    key = dotted(problem.path)
+    return 1, line, key, f"{marked.place(path, source)}: {key}: {problem.message}"
 
 
 def show(value: object) -> str:

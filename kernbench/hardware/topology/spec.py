@@ -221,17 +221,6 @@ def _memory(value: object) -> object:
     return {"interleave": "package"} if value == "interleaved" else value
 
 
-class Built(Section):
-    """What :class:`kernbench.Topology` did, one step after the other."""
-
-    on: Literal["this", "nothing"] = Field(
-        default="this", description="begin with the machine of this file, or without parts"
-    )
-    steps: Annotated[tuple[dict[str, Any], ...], Field(strict=False)] = Field(
-        default=(), description="steps, as kb.Topology.to_yaml writes them: {do: add, what: sip0.cube0.sram}"
-    )
-
-
 class Routing(Section):
     """Choices of the routing policy."""
 
@@ -288,7 +277,6 @@ class TopologySpec(Section):
     faults: Annotated[tuple[Fault, ...], Field(strict=False)] = Field(
         default=(), description="links and parts that are lost, for good or for a time, or slow"
     )
-    built: Built = section("steps by which parts are added, changed and removed")
     components_file: str = Field(
         default="",
         description="a file of 'impl: module:Class' lines, relative to this one; not part of the id",
@@ -393,8 +381,6 @@ class TopologySpec(Section):
                 del content["memory"]
         if not self.faults:
             del content["faults"]
-        if self.built == Built():
-            del content["built"]
         for part, keys in OFF.items():
             said, plain, of_part = self.pe, _usual_pe(), content["pe"]
             if part:
@@ -419,9 +405,8 @@ class TopologySpec(Section):
     @property
     def has_tray(self) -> bool:
         """Whether the built-in tray is one of its parts."""
-        if self.built.on == "nothing" or not self.parts:
-            return self.built.on == "this"
-        return "tray" in [use.get("block") if isinstance(use, dict) else use for use in self.parts.values()]
+        blocks = [use.get("block") if isinstance(use, dict) else use for use in self.parts.values()]
+        return not self.parts or "tray" in blocks
 
 
 @cache

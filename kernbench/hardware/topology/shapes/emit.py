@@ -26,8 +26,8 @@ from kernbench.support import collector
 from kernbench.support.pgraph import Edge, Node, Properties, PropertyGraph, topology_id
 
 
-def compile_described(spec: TopologySpec) -> PropertyGraph:
-    """The property graph of a machine without steps; :class:`ConfigError` if the spec does not hold."""
+def compile_topology(spec: TopologySpec) -> PropertyGraph:
+    """The property graph of a machine; :class:`ConfigError` if the spec does not hold."""
     validate(spec)
     with collector.paused():
         rows = _rows(spec)
@@ -36,24 +36,20 @@ def compile_described(spec: TopologySpec) -> PropertyGraph:
         _add_links(graph, rows, spec)
         link_parts.note(graph, spec)
         refuse_idle_routing(spec, rows)
-        graph = add_described(graph, spec)
+        said = {"answers": spec.routing.answers, "spread": spec.routing.spread}
+        graph.properties |= {key: value for key, value in said.items() if value}
+        if spec.memory.interleave:
+            graph.properties["interleave"] = spec.memory.interleave
+            graph.properties["interleave_bytes"] = spec.memory.granule_bytes
+        caches.describe(graph, spec)
+        overrides.apply(graph, spec.overrides, spec.name)
+        graph = faults.applied(graph, spec.faults, spec.located)
         add_channels(graph)
         link_parts.add_buffers(graph)
         graph.properties["id"] = topology_id(graph)
         if spec.components:
             graph.notes["components"] = json.dumps(spec.components, sort_keys=True)
     return graph
-
-
-def add_described(graph: PropertyGraph, spec: TopologySpec) -> PropertyGraph:
-    """``graph`` with what ``spec`` says of the whole machine, and of parts unlike their kind."""
-    graph.properties |= {key: value for key in ("answers", "spread") if (value := getattr(spec.routing, key))}
-    if spec.memory.interleave:
-        graph.properties["interleave"] = spec.memory.interleave
-        graph.properties["interleave_bytes"] = spec.memory.granule_bytes
-    caches.describe(graph, spec)
-    overrides.apply(graph, spec.overrides, spec.name)
-    return faults.applied(graph, spec.faults, spec.located)
 
 
 def _rows(spec: TopologySpec) -> Rows:
@@ -93,9 +89,9 @@ def _add_links(graph: PropertyGraph, rows: Rows, spec: TopologySpec) -> None:
             raise ConfigError(f"{spec.located(('connect',))}: {again}") from None
 
 
-def general_properties(spec: TopologySpec) -> Properties:
-    """What a compiled machine says of itself whatever its parts are."""
-    return {
+def _graph_properties(spec: TopologySpec, rows: Rows) -> Properties:
+    """What a compiled machine says of itself."""
+    found: Properties = {
         "id": "",
         "name": spec.name,
         "schema_version": spec.schema_version,
@@ -103,11 +99,9 @@ def general_properties(spec: TopologySpec) -> Properties:
         "flit_bytes": spec.system.flit_bytes,
         "address_model": spec.system.address_model,
         "routing_connection": spec.routing.connection,
+        **_shape(spec, rows),
+        "spec": spec.canonical(),
     }
-
-
-def _graph_properties(spec: TopologySpec, rows: Rows) -> Properties:
-    found = {**general_properties(spec), **_shape(spec, rows), "spec": spec.canonical()}
     if not spec.parts:
         return found
     found["made_of"] = "parts"
