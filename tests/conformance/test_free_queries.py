@@ -72,6 +72,46 @@ def test_the_other_engine_gives_the_same_or_refuses(memory: GraphStore) -> None:
     assert same >= 12
 
 
+LARGE = "kernbench_graph.stores.embedded.base._LARGE"
+FALLS_BACK = {
+    "MATCH (t:Transaction) RETURN [x IN collect(t.number) WHERE x > 1 | x] AS d": "arcadedb",
+    "MATCH (t:Transaction) RETURN t.resource AS r, count(*) AS n": "arcadedb",  # null there, with a remark
+    "MATCH (t:Transaction) RETURN t.kind AS k, count(*) AS n ORDER BY k": "ladybug",
+    "MATCH (t:Transaction)-[h:HOP]->(u:Use) RETURN count(h) AS n, sum(h.wait_ns) AS ns": "ladybug",
+    "EXPLAIN MATCH (t:Transaction) RETURN count(t) AS n": "ladybug",
+}
+
+
+def test_of_a_large_graph_the_faster_engine_answers_what_both_do(
+    memory: GraphStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LARGE, 0)
+    for text, engine in FALLS_BACK.items():
+        result = memory.query(text, run="last")
+        assert result.engine == engine
+        if not text.startswith("EXPLAIN"):
+            assert asked(memory, text) == asked(memory, text, "arcadedb")
+    for text in ("MATCH (t:Transaction) RETURN t.byts AS b", "PROFILE MATCH (t:Transaction) RETURN t.kind"):
+        found = asked(memory, text)
+        assert isinstance(found, str)
+        assert found == asked(memory, text, "arcadedb")
+    assert memory.query("MATCH (u:Use) RETURN count(u) AS n").engine == "arcadedb"  # of all runs
+
+
+@pytest.mark.slow
+def test_a_large_graph_gives_the_same(memory: GraphStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    shapes = Path(__file__).with_name("shapes.cypher").read_text(encoding="utf-8").splitlines()
+    texts = QUERIES + [line for line in shapes if not line.startswith("//") and "$b" not in line]
+    before = {text: asked(memory, text) for text in texts}
+    monkeypatch.setattr(LARGE, 0)
+    engines: Counter[str] = Counter()
+    for text, expected in before.items():
+        assert asked(memory, text) == expected, text
+        if not isinstance(expected, str):
+            engines[memory.query(text, run="last").engine] += 1
+    assert min(engines["ladybug"], engines["arcadedb"]) >= 20
+
+
 def copied(source: GraphStore, target: GraphStore) -> None:
     run = source.load(source.resolve("last"))
     target.keep(run, source.load_topology(run.info["topology"]))

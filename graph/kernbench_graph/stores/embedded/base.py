@@ -2,7 +2,8 @@
 
 Two engines answer. ArcadeDB answers all but a few texts; the shapes that it is known to get wrong are written
 otherwise or refused (:mod:`kernbench_graph.stores.arcade.dialect`). LadybugDB, which is faster and answers
-many shapes wrongly, answers the shipped texts that are proved on it, and others that pass a check.
+many shapes wrongly, answers the shipped texts that are proved on it, and others that pass a check: where that
+is asked for, and where the graph is large.
 """
 
 from __future__ import annotations
@@ -13,7 +14,13 @@ from dataclasses import replace
 from typing import Any
 
 from kernbench_graph import running
-from kernbench_graph.errors import QueryError, StoreError, UnknownNameError
+from kernbench_graph.errors import (
+    QueryCancelledError,
+    QueryError,
+    QueryTimeoutError,
+    StoreError,
+    UnknownNameError,
+)
 from kernbench_graph.projection import history_for
 from kernbench_graph.query.guard import check_read_only, words
 from kernbench_graph.query.looked_at import ADDED, looked_at
@@ -26,11 +33,16 @@ from kernbench_graph.store import GraphQuery
 from kernbench_graph.stores.arcade.messages import refuse_profile
 from kernbench_graph.stores.arcade.process import ArcadeEndedError
 from kernbench_graph.stores.embedded.cache import Database
-from kernbench_graph.stores.embedded.dialect import dialect
+from kernbench_graph.stores.embedded.dialect import answered_alike, dialect
 from kernbench_graph.stores.embedded.engines import ARCADE, LADYBUG, engines
 from kernbench_graph.stores.embedded.run_graphs import RunGraphs
 from kernbench_graph.stores.view import HISTORY_HAS, check_history, named_runs
 
+_LARGE = 50_000
+"""Nodes and relationships of a graph that ArcadeDB takes about 2 s to build, and LadybugDB a seventh of that.
+
+From there on LadybugDB is asked first what both answer alike.
+"""
 _WORKED_OUT = SCHEMA.computed_names() | SCHEMA.fact_names()
 
 
@@ -76,7 +88,6 @@ class LocalStore(RunGraphs):
         chosen = self._chosen(asked.engine)
         if chosen == ARCADE:
             refuse_profile(word)  # before a graph is built
-        text = dialect(cypher, values) if chosen == LADYBUG and not asked.proved else cypher
         runs: tuple[str, ...] = ()
         if run is None:
             check_history(cypher)
@@ -85,31 +96,56 @@ class LocalStore(RunGraphs):
             values.setdefault("run", run)
             self._check_computed(cypher)
             runs = tuple(dict.fromkeys(named_runs(cypher, run, values, self._is_kept).values()))
-        names = looked_at(text)
-        names = anchored(text, names, values) if runs else names
-        crashes = 0
         try:
-            while True:
-                running.check()
-                database = None
+            if asked.engine is None and chosen == ARCADE and runs and self._is_large(cypher, runs, values):
                 try:
-                    database = self._database(names, runs, chosen)
-                    result = database.query(f"{word} {text}" if word else text, values, asked.timeout_s)
-                except ArcadeEndedError:
-                    crashes += 1
-                    if crashes > 1:  # once is an accident of a pre-release, twice is this query
-                        raise
+                    return self._asked(LADYBUG, word, answered_alike(cypher, values), values, runs, asked)
+                except (QueryTimeoutError, QueryCancelledError):
+                    raise
                 except StoreError:
-                    if database is None or not database.is_closed:  # else it has gone meanwhile: ask again
-                        raise
-                else:
-                    for note in result.notes:
-                        self._note(note)
-                    return replace(result, engine=chosen)
+                    running.check()  # else it is a text, or a value in it, for the other engine
+            text = dialect(cypher, values) if chosen == LADYBUG and not asked.proved else cypher
+            return self._asked(chosen, word, text, values, runs, asked)
         except UnknownNameError as error:
             if run is None:
                 raise UnknownNameError(f"{error}; {HISTORY_HAS}") from error
             raise
+
+    def _is_large(self, cypher: str, ids: Sequence[str], params: Mapping[str, Any]) -> bool:
+        """Whether ArcadeDB would take long to build the graph for a text."""
+        runs = [self.load(run_id) for run_id in ids]
+        return self._rows(runs, anchored(cypher, looked_at(cypher), params)) >= _LARGE
+
+    def _asked(
+        self,
+        engine: str,
+        word: str,
+        text: str,
+        values: Mapping[str, Any],
+        runs: tuple[str, ...],
+        asked: GraphQuery,
+    ) -> Result:
+        """The answer of an engine to ``text``, which it is asked again where its database has gone."""
+        names = looked_at(text)
+        names = anchored(text, names, values) if runs else names
+        crashes = 0
+        while True:
+            running.check()
+            database = None
+            try:
+                database = self._database(names, runs, engine)
+                result = database.query(f"{word} {text}" if word else text, values, asked.timeout_s)
+            except ArcadeEndedError:
+                crashes += 1
+                if crashes > 1:  # once is an accident of a pre-release, twice is this query
+                    raise
+            except StoreError:
+                if database is None or not database.is_closed:  # else it has gone meanwhile: ask again
+                    raise
+            else:
+                for note in result.notes:
+                    self._note(note)
+                return replace(result, engine=engine)
 
     def _chosen(self, engine: str | None) -> str:
         if engine is None:

@@ -50,6 +50,16 @@ def dialect(cypher: str, params: Mapping[str, Any] | None = None) -> str:
     return safe(cypher, params or {})
 
 
+def answered_alike(cypher: str, params: Mapping[str, Any]) -> str:
+    """As :func:`dialect`, of a text that names nothing but what the schema has, each where it has it.
+
+    ArcadeDB, which knows what a graph has, says what is wrong with the others, or answers null.
+    """
+    if remarks := check_names(cypher, _SCHEMA_NAMES, params):
+        raise QueryError(remarks[0])
+    return dialect(cypher, params)
+
+
 def safe(cypher: str, params: Mapping[str, Any]) -> str:
     """As :func:`dialect`, of a graph with any labels and properties."""
     found = statement(cypher)
