@@ -34,8 +34,8 @@ def _seq(doc: str) -> Property:
 
 
 WAY = Table("Way", "run", "Routes that questions asked for.", (
-    _key("Both ends and the traffic, in words."),
-    _SRC, _DST, _TRAFFIC, _VIA, _WEIGHT, _HOPS, _NS,
+    _key("Both ends, the traffic and the rest of what was asked, in words."),
+    _SRC, _DST, _TRAFFIC, _VIA, _LOST, _WEIGHT, _HOPS, _NS,
 ), key="name", added=True)  # fmt: skip
 PASSED = Table("Passed", "run", "Links of ways, in order.", (
     _P("way", "string", "The way.", to="Way"),

@@ -96,12 +96,12 @@ class GraphStore(ABC):
         """
 
     @abstractmethod
-    def runs(self) -> list[dict[str, Any]]:
+    def runs(self) -> list[Mapping[str, Any]]:
         """List the runs.
 
         Returns:
-            Properties of every run, in the order in which they were kept. Runs that cannot be read are left
-            out with a note.
+            Properties of every run, in the order in which they were kept; what is long in them is read when
+            it is looked at. Runs that cannot be read are left out with a note.
         """
 
     @abstractmethod

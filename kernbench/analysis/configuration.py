@@ -12,6 +12,10 @@ Properties = Mapping[str, Any]
 Settings = Mapping[tuple[str, str], Any]
 
 
+_SAYS = ("topology", "bench", "params", "again", "version", "source_text")
+"""Properties without which nothing differs."""
+
+
 def differences(old: Properties, new: Properties, store: GraphStore) -> list[dict[str, Any]]:
     """Rows ``what key before after``; a value that one of the runs has not is None.
 
@@ -21,6 +25,8 @@ def differences(old: Properties, new: Properties, store: GraphStore) -> list[dic
     compared.
     The question ``history/configured-differently`` has the same rows, with values as text.
     """
+    if all(old.get(name) == new.get(name) for name in _SAYS):
+        return []
     one_machine = old["topology"] == new["topology"]  # then its keys cannot differ
     specs = ["" if one_machine else store.load_topology(str(run["topology"])).spec for run in (old, new)]
     before, after = map(settings, (old, new), specs)

@@ -13,7 +13,7 @@ from kernbench.analysis.windows.chosen_window import Chosen, ChosenWindow
 from kernbench.analysis.windows.estimate_bounds import said
 from kernbench.api.stores import tags_of
 from kernbench.errors import UsageError
-from kernbench.support.pgraph import times_of
+from kernbench.support.pgraph import has, times_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -110,12 +110,12 @@ class RunFacts:
     @property
     def latency_ns(self) -> float | None:
         """Time in which at least one launch is between submission and completion; None without launches."""
-        return float(self.properties["latency_ns"]) if self.properties.get("launches") else None
+        return float(self.properties["latency_ns"]) if has(self.properties, "launches") else None
 
     @property
     def launch_ns(self) -> float | None:
         """The part of :attr:`latency_ns` in which no launch runs: those under way have not started yet."""
-        return float(self.properties["launch_ns"]) if self.properties.get("launches") else None
+        return float(self.properties["launch_ns"]) if has(self.properties, "launches") else None
 
     @property
     def kernels_ns(self) -> float | None:

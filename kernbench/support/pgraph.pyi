@@ -11,6 +11,7 @@ from kernbench_graph.archive.atomic import UNDER_WAY as UNDER_WAY, ScratchFolder
 from kernbench_graph.archive.atomic import lasting_folder as lasting_folder
 from kernbench_graph.archive.atomic import lasting_folders as lasting_folders
 from kernbench_graph.archive.atomic import replace_file as replace_file
+from kernbench_graph.archive.brief import has as has
 from kernbench_graph.archive.listing import archived_run_names as archived_run_names
 from kernbench_graph.archive.manifest import not_utf_8 as not_utf_8
 from kernbench_graph.archive.launched import run_times as run_times, span_of as span_of

@@ -10,6 +10,7 @@ import neo4j
 import pytest
 from kernbench_graph.errors import SchemaVersionError, StoreError
 from kernbench_graph.opening import open_store
+from kernbench_graph.records import RunRecord
 from kernbench_graph.schema import READABLE, SCHEMA_VERSION
 from kernbench_graph.stores.neo4j import push as neo4j_push
 from kernbench_graph.stores.neo4j.store import Neo4jStore
@@ -59,6 +60,20 @@ def test_who_may_only_read_reads(neo4j_url: str, only_reading: Callable[[], None
             with pytest.raises(StoreError, match="read"):
                 write()
         assert [run["id"] for run in store.runs()] == ["a"]
+
+
+def test_a_list_fetches_no_manifest(neo4j_url: str, neo4j_server: Running) -> None:
+    run, topology = sample(id="a")
+    with Neo4jStore(neo4j_url) as store:
+        store.keep(RunRecord({**run.info, "notes": [{"bytes": 1}] * 500}, run.tables), topology)
+        store.change_tags("a", ["x"])
+        (entry,) = store._catalogue.runs()
+        assert (entry.manifest, len(entry.brief or "") < 2000) == (None, True)
+        listed, whole = store.runs(), store.load("a").info
+        assert listed == [whole]
+        assert whole["tags"] == '["x"]'
+        seen(neo4j_server, "MATCH (k:KernbenchRun) SET k.briefed = 'of another version' RETURN k.id AS id")
+        assert store.runs() == [whole]
 
 
 def test_opening_writes_nothing(neo4j_url: str, neo4j_server: Running) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from inspect import isfunction, signature
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from kernbench_graph.archive.brief import has
 from kernbench_graph.archive.canonical import canonical_tables
 from kernbench_graph.errors import (
     ArchiveError,
@@ -135,6 +137,20 @@ def test_removing_and_tagging(store: GraphStore) -> None:
             call()
     store.keep(*sample(id="a", bench="other"))
     assert store.query("MATCH (r:Run {id: $run}) RETURN r.bench AS b", run="a").rows == [("other",)]
+
+
+@pytest.mark.daily("embedded")
+def test_what_is_long_is_listed_when_it_is_looked_at(store: GraphStore) -> None:
+    run, topology = sample(id="a")
+    rows = [{"name": f"{number}", "bytes": number} for number in range(200)]
+    store.keep(RunRecord({**run.info, "long": rows, "again": {"device": "all"}}, run.tables), topology)
+    for tags in ([], ["new"]):
+        store.change_tags("a", tags)
+        (listed,) = store.runs()
+        assert (has(listed, "long"), has(listed, "again"), has(listed, "pes")) == (True, True, False)
+        assert listed["tags"] == json.dumps(tags)
+        assert listed == store.load("a").info
+        assert (listed["long"], "pes" in listed, len(listed)) == (rows, False, len(dict(listed)))
 
 
 @pytest.mark.daily("embedded")

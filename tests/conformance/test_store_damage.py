@@ -199,6 +199,23 @@ def test_a_damaged_cache_is_built_again(
     assert again.notes == []
 
 
+def test_a_list_reads_the_manifests_that_changed_alone(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with reopen(root) as store:
+        whole = store.runs()
+        assert store.resolve("last") == "b"
+    read: list[str] = []
+    read_info = archive.read_info
+    monkeypatch.setattr(archive, "read_info", lambda folder: (read.append(folder.name), read_info(folder))[1])
+    for reads in (1, 4):  # to see that b is there; for both lists, too, once its tags have changed
+        with reopen(root) as store:
+            assert [store.runs(), store.resolve("last"), store.notes, read] == [whole, "b", [], ["b"] * reads]
+            store.change_tags("b", add=["x"])
+            whole[1] = {**whole[1], "tags": '["x"]'}
+    (root / "cache" / "runs.json").write_text("[]")
+    with reopen(root) as store:
+        assert store.runs() == whole
+
+
 def test_a_missing_cache_is_built_without_a_word(root: Path) -> None:
     shutil.rmtree(root / "cache")
     store = reopen(root)

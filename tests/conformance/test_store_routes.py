@@ -107,10 +107,12 @@ def test_routes_are_those_of_the_graph(new_store: NewStore, size: str) -> None:
             for number, pair in enumerate(case.pairs):
                 at = next(pairs)
                 questions: dict[str, Callable[[], list[Any]]] = {
-                    "routing/path": partial(asking.path, *pair),
-                    "routing/shared-links": partial(asking.shared, pair, case.pairs[number - 1]),
+                    "routing/path": partial(asking.path, *pair, case.lost[number] * (at % 2)),
+                    "routing/shared-links": partial(
+                        asking.shared, pair, case.pairs[number - 1], case.lost[number] * (at % 2)
+                    ),
                     "routing/distances": partial(asking.distances, *pair),
-                    "routing/within": partial(asking.within, *pair),
+                    "routing/within": partial(asking.within, *pair, case.lost[number] * (at % 2)),
                     "routing/single-points": partial(asking.points, *pair),
                     IMPACT: partial(asking.loss, case, case.lost[number]),
                     EQUAL: partial(asking.equal, case.lost[number]),
@@ -218,6 +220,10 @@ class Machine:
             self._ways[key] = allowed(self.graph, src, dst, Traffic(traffic))
         return self._ways[key]
 
+    def left(self, src: str, dst: str, traffic: str, lost: str) -> Digraph[str]:
+        """The same, without what fails with ``lost``."""
+        return _less(self.ways(src, dst, traffic), *(self.gone(lost) if lost else ()))
+
     def overhead(self, name: str) -> float:
         return float(self.graph.node(name).properties["overhead_ns"])
 
@@ -271,14 +277,16 @@ class Asking:
     def ask(self, name: str, **params: object) -> list[dict[str, Any]]:
         return kb.ask(f"routing/{name}", self.run, self.store, params).dicts()
 
-    def path(self, src: str, dst: str, traffic: str) -> list[dict[str, Any]]:
-        ways = self.machine.ways(src, dst, traffic)
+    def path(self, src: str, dst: str, traffic: str, lost: str = "") -> list[dict[str, Any]]:
+        ways = self.machine.left(src, dst, traffic, lost)
         best = self.machine.best(ways, src, dst)
+        ask = partial(self.ask, "path", src=src, dst=dst, traffic=traffic, lost=lost)
         if best is None:
-            with pytest.raises(RoutingError, match=f"no route from '{src}' to '{dst}'"):
-                self.ask("path", src=src, dst=dst, traffic=traffic)
+            none = f"no route from '{src}' to '{dst}'"
+            with pytest.raises(RoutingError, match=f"without '{lost}': .*no (route|wires)" if lost else none):
+                ask()
             return []
-        rows = self.ask("path", src=src, dst=dst, traffic=traffic)
+        rows = ask()
         passed = [src, *(row["component"] for row in rows)]
         assert [row["link"] for row in rows] == [f"{a}->{b}" for a, b in itertools.pairwise(passed)]
         assert all(ways.has_edge(a, b) for a, b in itertools.pairwise(passed))
@@ -294,12 +302,15 @@ class Asking:
         assert sum(round(row["weight"] * 1e6) for row in rows) == round(best[0] * 1e6)
         return rows
 
-    def shared(self, pair: tuple[str, str, str], other: tuple[str, str, str]) -> list[dict[str, Any]]:
+    def shared(
+        self, pair: tuple[str, str, str], other: tuple[str, str, str], lost: str = ""
+    ) -> list[dict[str, Any]]:
         src, dst, traffic = pair
-        ends = {"src": src, "dst": dst, "other_src": other[0], "other_dst": other[1], "traffic": traffic}
-        ways = [pair, (other[0], other[1], traffic)]
-        if any(self.machine.best(self.machine.ways(*way), *way[:2]) is None for way in ways):
-            with pytest.raises(RoutingError, match="no route from"):
+        ends = {"src": src, "dst": dst, "other_src": other[0], "other_dst": other[1], "traffic": traffic,
+                "lost": lost}  # fmt: skip
+        ways = [(*pair, lost), (other[0], other[1], traffic, lost)]
+        if any(self.machine.best(self.machine.left(*way), *way[:2]) is None for way in ways):
+            with pytest.raises(RoutingError, match=r"no (route|wires)"):
                 self.ask("shared-links", **ends)
             return []
         first, second = ([row["link"] for row in self.path(*way)] for way in ways)
@@ -347,9 +358,9 @@ class Asking:
         order = [(not row["reachable"], row["ns"] or 0.0, row["component"]) for row in rows]
         assert order == sorted(order)
 
-    def within(self, src: str, dst: str, traffic: str) -> list[dict[str, Any]]:
+    def within(self, src: str, dst: str, traffic: str, lost: str = "") -> list[dict[str, Any]]:
         kind = str(self.machine.graph.node(dst).properties["kind"])
-        given: dict[str, object] = {"src": src, "kind": kind, "traffic": traffic}
+        given: dict[str, object] = {"src": src, "kind": kind, "traffic": traffic, "lost": lost}
         try:
             far = self.ask("distances", **given, limit=10_000)
         except RoutingError:
@@ -380,7 +391,7 @@ class Asking:
         src, dst, traffic = pair
         found: list[dict[str, Any]] = []
         for less in (lost, ""):
-            ways = _less(self.machine.ways(*pair), *(self.machine.gone(less) if less else ()))
+            ways = self.machine.left(*pair, less)
             ask = partial(self.ask, "shortest-routes", src=src, dst=dst, traffic=traffic, lost=less, count=4)
             if src == dst or not nx.has_path(ways, src, dst):
                 with pytest.raises(KernBenchError, match="one component" if src == dst else "no "):
@@ -393,8 +404,7 @@ class Asking:
             weights = [nx.path_weight(ways, way, "nm") for way in lightest]
             assert [round(rows[0]["route_weight"] * 1e6) for rows in routes.values()] == weights
             assert [*routes] == [*range(1, len(weights) + 1)]
-            if not less:
-                assert [row["link"] for row in routes[1]] == [row["link"] for row in self.path(*pair)]
+            assert [row["link"] for row in routes[1]] == [row["link"] for row in self.path(*pair, less)]
             passed = [[src, *(row["component"] for row in rows)] for rows in routes.values()]
             assert len({*map(tuple, passed)}) == len(passed)
             for way, rows in zip(passed, routes.values(), strict=True):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 _WINDOW = "Launch number, from 0; or all launches, setup (the time outside them) or run (all of it)."
-_KIND = {"type": "string", "default": ""}
+_NAME = {"type": "string", "default": ""}
 SHARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     "window": {
         "launch": {"type": "string", "default": "all", "help": _WINDOW},
@@ -18,16 +18,23 @@ SHARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     },
     "limit": {"limit": {"type": "int", "default": 20, "minimum": 0, "help": "Maximum number of rows."}},
     "transaction_kind": {
-        "kind": _KIND
+        "kind": _NAME
         | {"refers": "transaction_kind", "help": "Only transactions of this kind; empty for all."}
     },
-    "link_kind": {"kind": _KIND | {"refers": "link_kind", "help": "Only links of this kind; empty for all."}},
+    "link_kind": {"kind": _NAME | {"refers": "link_kind", "help": "Only links of this kind; empty for all."}},
     "traffic": {
         "traffic": {
             "type": "string",
             "default": "PE_DMA",
             "choices": ["PE_DMA", "MCPU_DMA", "HOST_MEMORY", "COMMAND"],
             "help": "Kind of traffic, which decides the links it may use.",
+        }
+    },
+    "lost": {
+        "lost": _NAME
+        | {
+            "refers": "part",
+            "help": "A link, component or group that has failed; empty for the whole machine.",
         }
     },
     "intervals": {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -71,7 +71,7 @@ class MemoryStore(LocalStore):
         self._forget("history")
         return str(info["id"])
 
-    def runs(self) -> list[dict[str, Any]]:
+    def runs(self) -> list[Mapping[str, Any]]:
         """Properties of every run, in the order in which they were kept."""
         with self._lock:
             self._check_open()

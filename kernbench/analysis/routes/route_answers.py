@@ -17,30 +17,29 @@ if TYPE_CHECKING:
 
 
 def route(asked: RunView, params: Mapping[str, Any]) -> Answers:
-    """The route from ``src`` to ``dst``, by ``via``."""
-    src, dst, traffic, via = (str(params[name]) for name in ("src", "dst", "traffic", "via"))
-    return _way(asked, src, dst, traffic, via)
+    """The route from ``src`` to ``dst``, by ``via``, if ``lost`` fails."""
+    return _way(asked, *(str(params[name]) for name in ("src", "dst", "traffic", "lost", "via")))
 
 
 def two_routes(asked: RunView, params: Mapping[str, Any]) -> Answers:
-    """The routes from ``src`` to ``dst`` and from ``other_src`` to ``other_dst``."""
-    src, dst, other_src, other_dst, traffic = (
-        str(params[name]) for name in ("src", "dst", "other_src", "other_dst", "traffic")
+    """The routes from ``src`` to ``dst`` and from ``other_src`` to ``other_dst``, if ``lost`` fails."""
+    src, dst, other_src, other_dst, traffic, lost = (
+        str(params[name]) for name in ("src", "dst", "other_src", "other_dst", "traffic", "lost")
     )
-    return {**_way(asked, src, dst, traffic), **_way(asked, other_src, other_dst, traffic)}
+    return {**_way(asked, src, dst, traffic, lost), **_way(asked, other_src, other_dst, traffic, lost)}
 
 
-def _way(asked: RunView, src: str, dst: str, traffic: str, via: str = "") -> Answers:
-    name = f"{src} to {dst}{f' by {via}' if via else ''}, {traffic}"
+def _way(asked: RunView, src: str, dst: str, traffic: str, lost: str, via: str = "") -> Answers:
+    name = f"{src} to {dst}{_but(via, lost)}, {traffic}"
 
     def tables() -> dict[str, pa.Table]:
         import pyarrow as pa
 
         topology = asked.topology
         topology.check_via(dst, via)
-        found = topology.route(src, dst, traffic, via)
+        found = topology.route(src, dst, traffic, via, lost)
         count = len(found.links)
-        way = {"name": name, "src": src, "dst": dst, "traffic": traffic, "via": via,
+        way = {"name": name, "src": src, "dst": dst, "traffic": traffic, "via": via, "lost": lost,
                "weight": found.weight, "hops": count, "ns": topology.latency_ns(found)}  # fmt: skip
         return {
             "Way": pa.Table.from_pylist([way]),
@@ -54,12 +53,15 @@ def _way(asked: RunView, src: str, dst: str, traffic: str, via: str = "") -> Ans
     return {f"route {name}": tables}
 
 
+def _but(via: str, lost: str) -> str:
+    return f"{f' by {via}' if via else ''}{f' without {lost}' if lost else ''}"
+
+
 def routes(asked: RunView, params: Mapping[str, Any]) -> Answers:
     """The ``count`` shortest routes from ``src`` to ``dst``, by ``via``, without ``lost``."""
     src, dst, traffic, via, lost = (str(params[name]) for name in ("src", "dst", "traffic", "via", "lost"))
     most = int(params["count"])
-    but = f"{f' by {via}' if via else ''}{f' without {lost}' if lost else ''}"
-    name = f"the {most} shortest from {src} to {dst}{but}, {traffic}"
+    name = f"the {most} shortest from {src} to {dst}{_but(via, lost)}, {traffic}"
 
     def tables() -> dict[str, pa.Table]:
         import pyarrow as pa
@@ -90,8 +92,7 @@ def distances(asked: RunView, params: Mapping[str, Any]) -> Answers:
 
     ``RoutingError`` where none is reachable: a whole table of nothing says less than that.
     """
-    src, kind, traffic = (str(params[name]) for name in ("src", "kind", "traffic"))
-    lost = str(params.get("lost", ""))
+    src, kind, traffic, lost = (str(params[name]) for name in ("src", "kind", "traffic", "lost"))
     but = f" without '{lost}'" if lost else ""
     name = f"{src} to {kind or 'all components'}{but}, {traffic}"
 

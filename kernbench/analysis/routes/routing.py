@@ -75,7 +75,11 @@ class RoutedTopology:
     def route(self, src: str, dst: str, traffic: str, via: str = "", lost: str = "") -> Route:
         """The simulator's route, or that without ``lost``; ``RoutingError`` when there is none."""
         start, end = (resolve_component(self.graph, name) for name in (src, dst))
-        return self._without(lost).route(start, end, Traffic(traffic), via)
+        router = self._without(lost)
+        try:
+            return router.route(start, end, Traffic(traffic), via)
+        except RoutingError as error:
+            raise RoutingError(f"without '{lost}': {error}" if lost else str(error)) from error
 
     def routes(self, src: str, dst: str, traffic: str, via: str = "", lost: str = "") -> Iterator[Route]:
         """All routes, in order of weight, that of :meth:`route` first.
@@ -89,10 +93,7 @@ class RoutedTopology:
         """
         import networkx as nx
 
-        try:
-            first = self.route(src, dst, traffic, via, lost)
-        except RoutingError as error:
-            raise RoutingError(f"without '{lost}': {error}" if lost else str(error)) from error
+        first = self.route(src, dst, traffic, via, lost)
         if not first.links:
             raise UsageError(f"'{src}' and '{dst}' are one component; name two")
         yield first

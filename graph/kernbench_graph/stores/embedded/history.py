@@ -24,7 +24,7 @@ _BYTES_PER_RUN = 1 << 20
 class Kept(NamedTuple):
     """A run as its manifest describes it."""
 
-    info: dict[str, Any]
+    info: Mapping[str, Any]
     content: str
     """Hash of the whole record, except the tags."""
 

@@ -29,7 +29,7 @@ class Recent(Generic[R]):
 
     def read(self, folder: Path) -> R:
         """The record in ``folder``: that of last time unless its manifest has changed."""
-        state = _state(folder / manifest.NAME)
+        state = state_of(folder / manifest.NAME)
         with self._lock:
             found = self._kept.get(folder)
             if found is not None and found[0] == state:
@@ -52,10 +52,10 @@ class Recent(Generic[R]):
 
 def files_in(folder: Path) -> list[tuple[Path, _State | None]]:
     """The files of a folder, each with its state; empty if the folder does not exist."""
-    return [(file, _state(file)) for file in sorted(folder.glob("*"))]
+    return [(file, state_of(file)) for file in sorted(folder.glob("*"))]
 
 
-def _state(file: Path) -> _State | None:
+def state_of(file: Path) -> _State | None:
     """Time of change, size and number of a file, not all the same once it is written again; None: no file."""
     try:
         found = file.stat()

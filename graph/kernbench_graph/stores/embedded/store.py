@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from kernbench_graph.archive.atomic import (
     remove_folder,
     shared,
 )
+from kernbench_graph.archive.brief import brief, listed_info
 from kernbench_graph.archive.canonical import canonical_tables, check_references
 from kernbench_graph.errors import ArchiveError, StoreError
 from kernbench_graph.projection import HISTORY
@@ -37,8 +39,8 @@ from kernbench_graph.stores.embedded.base import LocalStore
 from kernbench_graph.stores.embedded.cache import D, Database, DatabaseEngine, ProjectionCache
 from kernbench_graph.stores.embedded.engines import LADYBUG, files_of
 from kernbench_graph.stores.embedded.history import History, Kept
-from kernbench_graph.stores.embedded.order import RunOrder
 from kernbench_graph.stores.embedded.recent import Recent, files_in
+from kernbench_graph.stores.embedded.remembered import Remembered
 from kernbench_graph.stores.embedded.run_graphs import Names
 from kernbench_graph.worked_out import FACTS, SUMS, Beside
 
@@ -47,6 +49,15 @@ _FEW = 2_000_000
 
 A larger run gets its critical paths instead, which would take seconds when they are first asked for.
 """
+
+
+def _kept_at(folder: Path) -> list[Any]:
+    return [archive.read_info(folder)[1]]
+
+
+def _brief(folder: Path) -> list[Any]:
+    info, kept_at, content = archive.read_info(folder)
+    return [kept_at, content, *brief(info)]
 
 
 class EmbeddedStore(LocalStore):
@@ -63,8 +74,8 @@ class EmbeddedStore(LocalStore):
         kept = (self._runs, self._topologies, self._worked_out, self._added, self._cached_in)
         for folder in (*kept, path / UNDER_WAY):
             clean_leftovers(folder)
-        self._order = RunOrder(self._runs, path / "cache" / "order.json")
-        self._seen: dict[str, tuple[int, int, Kept]] = {}
+        self._kept_at = Remembered(self._runs, self._cached_in / "order.json", _kept_at)
+        self._listed = Remembered(self._runs, self._cached_in / "runs.json", _brief, self._note_unreadable)
         self._read_runs = Recent(self._run_and_content)
         self._read_topologies = Recent(archive.read_topology)
         self._topology: tuple[object, Mapping[str, Any]] = ([], {})
@@ -132,9 +143,9 @@ class EmbeddedStore(LocalStore):
     def _beside(self, run_id: str, content: str) -> Beside:
         return Beside(self._worked_out / run_id, content)
 
-    def runs(self) -> list[dict[str, Any]]:
+    def runs(self) -> list[Mapping[str, Any]]:
         """Properties of every readable run, in the order in which they were kept; notes on the others."""
-        return [dict(kept.info) for kept in self._readable().values()]
+        return [kept.info for kept in self._readable().values()]
 
     def resolve(self, ref: str) -> str:
         """As for every store; an unreadable run is found by its full id, so that loading it says why.
@@ -144,7 +155,7 @@ class EmbeddedStore(LocalStore):
         self._check_open()
         if self._is_kept(ref):
             return ref
-        found = resolve_ref(ref, self._order.ids())
+        found = resolve_ref(ref, [*self._kept_at.all()])
         try:
             archive.read_info(self._runs / found)
         except ArchiveError:  # it was readable when its time was noted
@@ -207,15 +218,6 @@ class EmbeddedStore(LocalStore):
         self._read_topologies.clear()
         self._topology = [], {}
 
-    def _ids(self) -> list[str]:
-        self._check_open()
-        try:
-            return sorted(
-                path.name for path in self._runs.iterdir() if not is_temporary(path) and path.is_dir()
-            )
-        except FileNotFoundError:
-            return []
-
     def _is_kept(self, run_id: str) -> bool:
         return is_id(run_id) and (self._runs / run_id).is_dir()
 
@@ -226,32 +228,25 @@ class EmbeddedStore(LocalStore):
         return self._runs / run_id
 
     def _readable(self) -> dict[str, Kept]:
-        """The manifests' information, oldest first. A manifest is re-read only when its file has changed."""
-        found: list[tuple[int, str, Kept]] = []
-        for run_id in self._ids():
-            folder = self._runs / run_id
-            try:
-                changed = (folder / "manifest.json").stat().st_mtime_ns
-                seen = self._seen.get(run_id)
-                if seen is None or seen[0] != changed:
-                    info, kept_at, content = archive.read_info(folder)
-                    seen = self._seen[run_id] = (changed, kept_at, Kept(info, content))
-            except FileNotFoundError:
-                if folder.is_dir():
-                    self._note(f"run '{run_id}' is left out: {folder / 'manifest.json'} is missing")
-                continue
-            except ArchiveError as error:
-                if folder.is_dir():
-                    self._note(f"run '{run_id}' is left out: {error}")
-                continue
-            found.append((seen[1], run_id, seen[2]))
-        return {run_id: kept for _, run_id, kept in sorted(found, key=lambda entry: entry[:2])}
+        """The manifests' information, oldest first; what is long is read when it is looked at."""
+        self._check_open()
+        found: dict[str, Kept] = {}
+        for run_id, (_, content, short, left_out) in self._listed.all().items():
+            info = listed_info(short, left_out, partial(self._info, run_id))
+            found[run_id] = Kept(info, content)
+        return found
+
+    def _info(self, run_id: str) -> Mapping[str, Any]:
+        return archive.read_info(self._place(run_id))[0]
+
+    def _note_unreadable(self, run_id: str, error: ArchiveError) -> None:
+        self._note(f"run '{run_id}' is left out: {error}")
 
     def _remove_unused_topologies(self) -> None:
         """Remove topologies that no run refers to, unless a run is being kept, which may be about to."""
         with alone(self._topologies) as held:
-            ids, kept = self._ids(), self._readable()
-            if not held or len(kept) < len(ids):  # one that cannot be read may refer to any
+            kept = self._readable()
+            if not held or len(kept) < len(self._listed.ids()):  # one that cannot be read may refer to any
                 return
             used = {entry.info["topology"] for entry in kept.values()}
             for folder in sorted(self._topologies.iterdir()):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from kernbench_graph.archive import manifest
+from kernbench_graph.archive.brief import brief, brief_version
 from kernbench_graph.archive.record import changed_tags, info_of, tag_list
 from kernbench_graph.records import is_id
 from kernbench_graph.schema_described import TAG_PREFIX
@@ -19,6 +21,11 @@ _ALL = "MATCH (k:KernbenchRun) " + _IS_KEPT
 _IN_ORDER = " ORDER BY k.seq"
 _ENTRY = "RETURN k.id AS id, k.manifest AS manifest, k.token AS token, k.detail AS detail"
 
+_LISTED = """WITH k, coalesce(k.briefed, '') = $of AS known
+RETURN k.id AS id, CASE WHEN known THEN k.brief END AS brief,
+       CASE WHEN known THEN null ELSE k.manifest END AS manifest"""
+SET_BRIEF = "k.briefed = $briefed, k.brief = $brief"
+
 
 class KeptEntry(NamedTuple):
     """A kept run: id, manifest, a token that no other push has, and how much of it is in the graph."""
@@ -27,6 +34,17 @@ class KeptEntry(NamedTuple):
     manifest: bytes
     token: str
     detail: str
+
+
+class ListedEntry(NamedTuple):
+    """A kept run as a list has it: its short properties in JSON, with the names of the others.
+
+    Of one that a version pushed whose runs have other properties, its manifest instead.
+    """
+
+    id: str
+    brief: str | None
+    manifest: bytes | None
 
 
 class Pushed(NamedTuple):
@@ -45,11 +63,11 @@ class Catalogue:
     def __init__(self, server: Neo4jServer) -> None:
         self._server = server
 
-    def runs(self) -> list[KeptEntry]:
+    def runs(self) -> list[ListedEntry]:
         """All kept runs, in the order in which they were kept."""
-        text = _ALL + _ENTRY + _IN_ORDER
+        text = _ALL + _LISTED + _IN_ORDER
         # Not ``data()``, which copies a manifest byte by byte.
-        return self._server.read(lambda tx: [_entry(row) for row in tx.run(text)])
+        return self._server.read(lambda tx: [ListedEntry(*row) for row in tx.run(text, of=brief_version())])
 
     def ids(self) -> list[str]:
         """Ids of all kept runs, in that order."""
@@ -93,19 +111,25 @@ class Catalogue:
             content = manifest.decode(bytes(row["manifest"]), "run", f"the manifest of run '{run_id}'")
             text = changed_tags(content["wall"]["tags"], add, remove)
             content["wall"]["tags"] = text
+            data = manifest.encode(content, run_id)
             tx.run(
                 "MATCH (k:KernbenchRun {id: $id}) MATCH (r:Run {id: $id}) "
-                "SET k.manifest = $manifest, r.tags = $tags "
+                f"SET k.manifest = $manifest, r.tags = $tags, {SET_BRIEF} "
                 "WITH r OPTIONAL MATCH (r)-[:TAGGED]->(old:Tag) DETACH DELETE old "
                 "WITH DISTINCT r UNWIND $names AS name "
                 "CREATE (r)-[:TAGGED]->(:Tag {id: r.id + $prefix + name, name: name})",
-                id=run_id, manifest=manifest.encode(content, run_id), tags=text, names=tag_list(text),
-                prefix=f"/{TAG_PREFIX}",
+                id=run_id, manifest=data, tags=text, names=tag_list(text), prefix=f"/{TAG_PREFIX}",
+                **brief_values(run_id, data),
             ).consume()  # fmt: skip
             return text
 
         text = self._server.write(work)
         return None if text is None else tag_list(text)
+
+
+def brief_values(run_id: str, data: bytes) -> dict[str, Any]:
+    """Parameters of :data:`SET_BRIEF` for the run whose manifest is ``data``."""
+    return {"briefed": brief_version(), "brief": json.dumps(brief(run_info(run_id, data)))}
 
 
 def _entry(row: Any) -> KeptEntry:

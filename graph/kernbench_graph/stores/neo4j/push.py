@@ -26,6 +26,7 @@ from typing import Any
 from kernbench_graph.errors import StoreError
 from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.schema import SCHEMA_VERSION
+from kernbench_graph.stores.neo4j.catalogue import SET_BRIEF, brief_values
 from kernbench_graph.stores.neo4j.ddl import HIDDEN
 from kernbench_graph.stores.neo4j.files import Archived, write_files
 from kernbench_graph.stores.neo4j.lanes import LANES, end_lanes, holding, in_lanes, lane_id, more_lanes
@@ -55,7 +56,7 @@ _SHOW_AGAIN = f"MATCH (r:{HIDDEN} {{id: $id}}) SET r:Run REMOVE r:{HIDDEN}"
 _KEEP_AGAIN = "MATCH (k:KernbenchRun {id: $id}) SET k.state = 'kept', k.facts = $facts, k.schema = $schema"
 _STEP = "WITH k, k.step AS before SET k.step = $step RETURN before"
 _SHOW = f"""MATCH (k:KernbenchRun {{id: $id}}) MATCH (r:{HIDDEN} {{id: $id}})
-SET k.content = $content, k.manifest = $manifest, r:Run REMOVE r:{HIDDEN}"""
+SET k.content = $content, k.manifest = $manifest, {SET_BRIEF}, r:Run REMOVE r:{HIDDEN}"""
 _KEEP = """MATCH (k:KernbenchRun {id: $id}) MATCH (d:KernbenchDatabase {name: 'kernbench'})
 SET d.kept = d.kept + 1
 SET k.seq = d.kept, k.state = 'kept'"""
@@ -139,6 +140,7 @@ class Push:
     def finish(self, manifest: bytes, content: str) -> None:
         """Make the run visible: first everything that belongs to it, then that it is kept."""
         values = {"id": self._id, "content": content, "manifest": manifest}
+        values |= brief_values(self._id, manifest)
 
         def show(tx: Transaction) -> None:
             end_lanes(tx, self._id)

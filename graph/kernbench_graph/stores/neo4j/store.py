@@ -9,10 +9,13 @@ start from a run by its id.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from kernbench_graph.archive.brief import listed_info
 from kernbench_graph.archive.canonical import canonical_tables, check_references
 from kernbench_graph.archive.record import canonical_topology, complete_info
 from kernbench_graph.errors import ArchiveError, QueryError, StoreError
@@ -118,16 +121,23 @@ class Neo4jStore(GraphStore):
                 raise
         return run_id, True
 
-    def runs(self) -> list[dict[str, Any]]:
+    def runs(self) -> list[Mapping[str, Any]]:
         """Properties of every run, in the order in which they were kept."""
         self._check_open()
-        found = []
+        found: list[Mapping[str, Any]] = []
         for entry in self._catalogue.runs():
             try:
-                found.append(run_info(entry.id, entry.manifest))
+                if entry.manifest is not None:
+                    found.append(run_info(entry.id, bytes(entry.manifest)))
+                else:
+                    short, left_out = json.loads(entry.brief or "")
+                    found.append(listed_info(short, left_out, partial(self._info, entry.id)))
             except ArchiveError as error:
                 self._note(f"run '{entry.id}' is left out: {error}")
         return found
+
+    def _info(self, run_id: str) -> Mapping[str, Any]:
+        return run_info(run_id, self._entry(run_id).manifest)
 
     def resolve(self, ref: str) -> str:
         """The id meant by ``last``, ``last~N``, an id or a unique prefix of one."""
