@@ -63,19 +63,8 @@ def project(
     hidden: int,
     eps: float,
     sums: Pointer | None,
-    w0: Pointer,
-    out0: Pointer,
-    w1: Pointer | None,
-    out1: Pointer | None,
-    w2: Pointer | None,
-    out2: Pointer | None,
-    bias0: Pointer | None,
-    bias1: Pointer | None,
-    bias2: Pointer | None,
-    scale0: Pointer | None,
-    scale1: Pointer | None,
-    scale2: Pointer | None,
     group: int,
+    *products: Any,
     tl: Any,
 ) -> None:
     """Own columns of ``x @ w`` for each weight, which passes ``at_once`` of the ``count`` blocks of x in TCM.
@@ -83,14 +72,14 @@ def project(
     Weights are streamed by composites, or where ``block`` is given loaded, so many bytes of ``wide`` columns
     at a time. With ``squares``, x is normed: each token's row is divided by its root mean square, after the
     product. A bias is added last. ``sums``: where partial sums of composites wait for the next blocks of x,
-    if not in the output. Weights that are not f16 have scales, one a column for every ``group`` rows.
+    if not in the output. ``products``: of each its weight, its output, and a bias and scales or None. Weights
+    that are not f16 have scales, one a column for every ``group`` rows.
     """
     norm: Any = None
     if squares is not None:
         norm = tl.reshape(tl.rsqrt(tl.sum(tl.load(squares), axis=0) * (1 / hidden) + eps), (m, 1))
-    pairs = [(w, out) for w, out in ((w0, out0), (w1, out1), (w2, out2)) if w is not None and out is not None]
-    biases = (bias0, bias1, bias2)[: len(pairs)]
-    scales = (scale0, scale1, scale2)[: len(pairs)]
+    weights, outs, biases, scales = (products[i::4] for i in range(4))
+    pairs = list(zip(weights, outs, strict=True))
     most = max(tl.local_shape(w)[1] for w, _ in pairs)
     for column in range(0, most, wide or most):
         totals: list[list[Any]] = [[] for _ in pairs]
@@ -120,9 +109,9 @@ def project(
                 if last and (bias := biases[i]) is not None:
                     steps.append({"op": "bias", "bias": tl.ref(bias.local, (columns,))})
                 target = out if last or sums is None else sums
-                weights = tl.ref(at, (n * width, columns), "f16")
+                own_columns = tl.ref(at, (n * width, columns), "f16")
                 tile = (m, depth(columns), columns)
-                tl.composite("gemm", rows, weights, out_ptr=target.local, epilogue=steps, tile_shape=tile)
+                tl.composite("gemm", rows, own_columns, out_ptr=target.local, epilogue=steps, tile_shape=tile)
         tl.wait()
         for i, (w, out) in enumerate(pairs):
             totals[i] = scaled(totals[i], above[i], tl.local_shape(w)[1], group, tl)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -264,11 +265,9 @@ class DecodeStep:
     ) -> None:
         squares, size = normed or (None, 1)
         sums = self.sums if self.y in outs.values() else None
-        none, weights = (None,) * 3, [layer.weights[each] for each in outs]
-        flat: list[Tensor | None] = [one for pair in zip(weights, outs.values(), strict=True) for one in pair]
-        flat += [None] * (6 - len(flat))
+        weights = [layer.weights[each] for each in outs]
         scales = [layer.scales[each] for each in outs if layer.scales]
-        flat += [*biases, *none[len(biases) :], *scales, *none[len(scales) :]]
         sizes = (self.m, self._at_once(of), *self._pieces(of, weights), size, self.eps)
-        given = (x, of.width, of.count, squares, *sizes, sums, *flat, self._kind.group)
+        products = zip_longest(weights, outs.values(), biases, scales)
+        given = (x, of.width, of.count, squares, *sizes, sums, self._kind.group, *chain(*products))
         self._torch.launch(name, decode.project, *given)
