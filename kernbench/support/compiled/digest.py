@@ -22,7 +22,7 @@ COMPONENTS = (
     "base", "access", "dma", "memory", "sram", "hbm", "dram_timing", "dram_state", "dram_window",
     "dram_commands", "dram_channel", "dram_bus", "dram_request", "hbm_dram", "hbm_cached", "transit",
     "pe_tcm", "pe_component", "pe_compute", "pe_fetch_store", "pe_dma", "pe_scheduler", "pe_ipcq",
-    "pe_cpu", "launch_stamp",
+    "command_issue", "pe_cpu", "launch_stamp",
 )  # fmt: skip
 """Modules of ``kernbench.engine.components`` that are."""
 
