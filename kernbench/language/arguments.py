@@ -19,6 +19,7 @@ _BOOLS = (bool, np.bool_)
 _SEQUENCES = (Sequence, np.ndarray)
 _NUMBERS = (bool, int, float, np.generic)
 _INTEGERS = (bool, int, np.integer, np.bool_)
+_INT = frozenset((int,))
 _NO_REALS = (np.complexfloating, np.flexible)
 
 
@@ -55,14 +56,13 @@ def integer(argument: str, value: object, minimum: int | None = None) -> int:
 def integers(argument: str, value: object, minimum: int | None = None) -> tuple[int, ...]:
     """A sequence of integers, not below ``minimum``; one integer means one."""
     if type(value) is tuple:
-        for number in value:
-            if type(number) is not int or (minimum is not None and number < minimum):
-                break
-        else:
+        if _INT.issuperset(map(type, value)) and (minimum is None or min(value, default=minimum) >= minimum):
             return value
-    if isinstance(value, (str, bytes)) or not isinstance(value, _SEQUENCES) or getattr(value, "ndim", 1) == 0:
+    elif (
+        isinstance(value, (str, bytes)) or not isinstance(value, _SEQUENCES) or getattr(value, "ndim", 1) == 0
+    ):
         value = (value,)
-    return tuple(integer(argument, number, minimum) for number in value)
+    return tuple([integer(argument, number, minimum) for number in value])
 
 
 def for_each_axis(argument: str, numbers: tuple[int, ...], shape: tuple[int, ...]) -> None:
@@ -113,7 +113,7 @@ def is_scalar(value: object) -> bool:
 
 def scalar(argument: str, value: Any) -> int | float:
     """A Python number; integers must fit 64 bits."""
-    if type(value) is float:
+    if type(value) is float or (type(value) is int and -(1 << 63) <= value < 1 << 64):
         return value
     if not is_scalar(value):
         raise BadArgumentError(argument, f"{shown(value)} is not a number")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -20,8 +19,7 @@ Mask = np.ndarray[Any, np.dtype[np.bool_]]
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 
-@dataclass(frozen=True, slots=True)
-class BlockPointer:
+class BlockPointer(NamedTuple):
     """A block of an array in memory, made by ``tl.make_block_ptr``; all numbers count elements.
 
     ``shape`` and ``strides`` describe the array, ``offsets`` is the block's first element.
@@ -36,13 +34,18 @@ class BlockPointer:
 
     def advanced(self, offsets: tuple[int, ...]) -> BlockPointer:
         """The block further on by ``offsets`` elements in each dimension."""
-        return replace(self, offsets=tuple(a + b for a, b in zip(self.offsets, offsets, strict=True)))
+        return self._replace(offsets=tuple([a + b for a, b in zip(self.offsets, offsets, strict=True)]))
 
     def inside(self, boundary_check: Sequence[int]) -> Mask | None:
         """Which elements of the block lie in the array, ``None`` where all do.
 
         Only dimensions that are checked may leave it.
         """
+        for first, extent, size in zip(self.offsets, self.block, self.shape, strict=True):
+            if first < 0 or first + extent > size:
+                break
+        else:
+            return None
         inside: Mask | None = None
         for axis, (first, extent, size) in enumerate(zip(self.offsets, self.block, self.shape, strict=True)):
             if first >= 0 and first + extent <= size:

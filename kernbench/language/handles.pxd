@@ -8,4 +8,8 @@ cdef class TensorHandle:
     cdef public Block _block
     cdef public Operand _operand
 
+    cdef int _fill(
+        self, object handle, object origin, tuple shape, object dtype, Block block, object tl, object value,
+        Operand operand, object source,
+    ) except -1
     cpdef Operand operand(self)

@@ -92,6 +92,20 @@ class TensorHandle:
         operand: Operand | None = None,
         source: ValueSource | None = None,
     ) -> None:
+        self._fill(handle, origin, shape, dtype, block, tl, value, operand, source)
+
+    def _fill(
+        self,
+        handle: int,
+        origin: str,
+        shape: tuple[int, ...],
+        dtype: str,
+        block: Block,
+        tl: Any,
+        value: Array | Callable[[], Array] | None,
+        operand: Operand | None,
+        source: ValueSource | None,
+    ) -> None:
         self.id = handle
         self.origin = origin
         self.shape = shape

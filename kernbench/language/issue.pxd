@@ -19,10 +19,13 @@ cdef class Issuer:
     cpdef TensorHandle _elementwise(self, object name, tuple names, tuple given)
     @cython.locals(
         block=Block, operands=tuple, one=TensorHandle, number="long long", output=Operand, op=Op,
+        made=TensorHandle,
     )
     cpdef TensorHandle _compute(self, CallSite site, list handles)
 
-@cython.locals(lines=dict)
+@cython.locals(known=tuple, lines=dict)
 cdef object _line(object frame)
-cdef object _guarded(Issuer issuer, object name, object method, tuple args, dict kwargs, object names)
+cdef object _guarded(
+    Issuer issuer, object name, object method, tuple args, dict kwargs, object names, object row, tuple taken
+)
 cdef object _known_value(list handles, Op op)

@@ -60,8 +60,13 @@ class ValueSource(Protocol):
         """The kernel has let go of a handle, and every operation that uses it has been reported."""
 
 
-def tl_call(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
-    """Mark a method as a call that kernels make: its errors say kernel, PE, time, call and argument."""
+def tl_call(
+    method: Callable[Concatenate[S, P], R], row: str = "", taken: tuple[str, ...] = ()
+) -> Callable[Concatenate[S, P], R]:
+    """Mark a method as a call that kernels make: its errors say kernel, PE, time, call and argument.
+
+    Given just the arguments ``taken``, it carries out the elementwise operation ``row``.
+    """
 
     name, parameters = method.__name__, inspect.signature(method).parameters
     anything = any(one.kind is one.VAR_KEYWORD for one in parameters.values())
@@ -69,7 +74,7 @@ def tl_call(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P
 
     @functools.wraps(method)
     def call(self: S, *args: P.args, **kwargs: P.kwargs) -> R:
-        return _guarded(self, name, method, args, kwargs, names)  # type: ignore[no-any-return]
+        return _guarded(self, name, method, args, kwargs, names, row, taken)  # type: ignore[no-any-return]
 
     return cast("Callable[Concatenate[S, P], R]", call)
 
@@ -77,20 +82,19 @@ def tl_call(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P
 def _line(frame: FrameType) -> str:
     """``file.py:12``, the line of the user's own code at or above ``frame``; mostly one seen before."""
     known = LINES.get(id(frame.f_code))
-    while known is None and frame.f_back is not None and frame.f_globals.get("__package__") == __package__:
+    while known is not None and known[1] is None and frame.f_back is not None:
         frame = frame.f_back  # a call of tl that is written in Python
         known = LINES.get(id(frame.f_code))
     if known is not None:
         lines = known[1]
-        text = lines.get(frame.f_lasti)
-        if text is not None:
+        if lines is not None and (text := lines.get(frame.f_lasti)) is not None:
             return text
     return line_of(frame)
 
 
 def elementwise_call(row: Operation, name: str, names: tuple[str, ...]) -> Callable[..., Any]:
     """The call ``name`` of the operation of ``row``, whose arguments are ``names``."""
-    operation, count = row.name, len(names)
+    count = len(names)
     either, named_only = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
     taken = [inspect.Parameter("self", either)]
     for place, one in enumerate(names):
@@ -101,26 +105,31 @@ def elementwise_call(row: Operation, name: str, names: tuple[str, ...]) -> Calla
     signature = inspect.Signature(taken, return_annotation="TensorHandle")
 
     def call(self: Issuer, *given: Any, **named: Any) -> TensorHandle:
-        if named or len(given) != count:
-            bound = signature.bind(self, *given, **named)
-            if bound.kwargs.get("propagate_nan"):
-                return self._elementwise(row.nan, names, bound.args[1:])
-            given = bound.args[1:]
-        return self._elementwise(operation, names, given)
+        bound = signature.bind(self, *given, **named)
+        nan = bound.kwargs.get("propagate_nan")
+        return self._elementwise(row.nan if nan else row.name, names, bound.args[1:])
 
-    return made_call(call, name, row.meaning, signature)
+    return made_call(call, name, row.meaning, signature, row.name, names)
 
 
 def made_call(
-    call: Callable[..., Any], name: str, meaning: str, signature: inspect.Signature | None = None
+    call: Callable[..., Any],
+    name: str,
+    meaning: str,
+    signature: inspect.Signature | None = None,
+    row: str = "",
+    taken: tuple[str, ...] = (),
 ) -> Callable[..., Any]:
-    """``call`` as kernels see it: errors, help and the reference page show its name and docstring."""
+    """``call`` as kernels see it: errors, help and the reference page show its name and docstring.
+
+    ``row`` and ``taken``: see :func:`tl_call`.
+    """
     function: Any = call
     function.__name__ = function.__qualname__ = name
     function.__doc__ = meaning
     if signature is not None:
         function.__signature__ = signature
-    return tl_call(function)
+    return tl_call(function, row, taken)
 
 
 def _guarded(
@@ -130,6 +139,8 @@ def _guarded(
     args: tuple[object, ...],
     kwargs: dict[str, object],
     names: frozenset[str] | None,
+    row: str,
+    taken: tuple[str, ...],
 ) -> Any:
     """The answer of ``method`` to a kernel, whose errors become errors of the call ``name``.
 
@@ -139,6 +150,8 @@ def _guarded(
     issuer._current = name
     try:
         if not kwargs:  # the usual call
+            if row and len(args) == len(taken):
+                return issuer._elementwise(row, taken, args)
             return method(issuer, *args)
         if names is not None and not names.issuperset(kwargs):
             kwargs = arguments_known(name, names, kwargs)
@@ -310,7 +323,9 @@ class Issuer:
             value = source.known(number)
         if value is None and site.knowable:
             value = _known_value(handles, op)
-        return TensorHandle(number, site.name, site.shape, site.dtype, block, self, value, output, source)
+        made = TensorHandle.__new__(TensorHandle)
+        made._fill(number, site.name, site.shape, site.dtype, block, self, value, output, source)
+        return made
 
     def _result(self, op: Op, block: Block, value: ValueOf | None = None) -> TensorHandle:
         """The handle to the result of ``op``, which the PE has carried out.

@@ -153,11 +153,11 @@ class MemoryCalls(Builder):
         steps = arguments.integers("strides", strides, minimum=0)
         first = arguments.integers("offsets", offsets)
         block = arguments.shape("block_shape", block_shape)
-        for argument, numbers in (("strides", steps), ("offsets", first), ("block_shape", block)):
-            arguments.for_each_axis(argument, numbers, sizes)
-        if dtype is None:
-            dtype = base.dtype if isinstance(base, Address) else DEFAULT_DTYPE
-        kept = base if isinstance(base, Address) else address
+        if not len(steps) == len(first) == len(block) == len(sizes):
+            for argument, numbers in (("strides", steps), ("offsets", first), ("block_shape", block)):
+                arguments.for_each_axis(argument, numbers, sizes)
+        kept, known = (base, base.dtype) if isinstance(base, Address) else (address, DEFAULT_DTYPE)
+        dtype = known if dtype is None else dtype
         return BlockPointer(kept, sizes, steps, first, block, arguments.dtype("dtype", dtype))
 
     @tl_call
@@ -236,7 +236,7 @@ class MemoryCalls(Builder):
             if strides is not None or shape is not None or dtype is not None:
                 raise BadArgumentError("ptr", "a block pointer has its own shape, strides and dtype")
             base, size, steps, name = ptr.base, ptr.block, ptr.strides, ptr.dtype
-            known = ptr.inside([arguments.axis("boundary_check", n, len(size)) for n in checked])
+            known = ptr.inside([arguments.axis("boundary_check", n, len(size)) for n in checked] or ())
             step_bytes = arguments.nbytes((1,), name)
             shift = sum([a * b for a, b in zip(ptr.offsets, steps, strict=True)]) * step_bytes
         else:

@@ -37,18 +37,18 @@ class Scalars(Sequence[Any]):
         return Scalars(found, self._made) if isinstance(found, range) else self._made(found)
 
 
-_PLAIN = (int, bool, Scalar, Truth)
+_PLAIN, _LOGICAL = (int, bool, Scalar, Truth), (bool, Truth)
 
 
 def _closed(of: type, name: str, made: type) -> None:
-    plain = getattr(int, name)
+    plain, logical = getattr(int, name), of is Truth
 
-    def call(self: Any, *other: Any) -> Any:
-        if other and isinstance(other[0], int) and type(other[0]) not in _PLAIN:
+    def call(self: Any, other: Any) -> Any:
+        kind = type(other)
+        if kind not in _PLAIN and isinstance(other, int):
             return NotImplemented  # a pointer moves by it
-        found = plain(self, *other)
-        logical = made is Truth and of is Truth and type(other[0]) not in (bool, Truth)
-        return found if found is NotImplemented or logical else made(found)
+        found = plain(self, other)
+        return found if found is NotImplemented or (logical and kind not in _LOGICAL) else made(found)
 
     setattr(of, name, call)
 
@@ -61,4 +61,4 @@ for _name in ("add", "sub", "mul", "floordiv", "mod", "and", "or", "xor", "lshif
     _closed(Scalar, f"__r{_name}__", Scalar)
 for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
     _closed(Scalar, f"__{_name}__", Truth)
-_closed(Scalar, "__neg__", Scalar)
+Scalar.__neg__ = lambda self: Scalar(-int(self))  # type: ignore[method-assign]

@@ -103,24 +103,23 @@ def defined_in(function: Callable[..., Any]) -> str:
     return f"{_basename(code.co_filename)}:{code.co_firstlineno}" if code is not None else ""
 
 
-LINES: dict[int, tuple[CodeType, dict[int, str]]] = {}
-"""Lines of users' code by number of instruction, of code by its id; with the code, which keeps the id."""
+LINES: dict[int, tuple[CodeType, dict[int, str] | None]] = {}
+"""Lines of users' code by number of instruction, of code by its id; with the code, which keeps the id.
+
+None for code of KernBench's own.
+"""
 _MOST_CODE = 1024
 """So much code is kept, at the most."""
 
 
-def _line(frame: FrameType, code: CodeType) -> str:
-    """``file.py:12`` of a frame that runs ``code``; Python itself counts from the start of the code."""
+def _lines(code: CodeType, users: bool) -> dict[int, str] | None:
+    """What is known of the lines of ``code``; Python itself counts from the start of the code."""
     known = LINES.get(id(code))
     if known is None:
         if len(LINES) >= _MOST_CODE:
             LINES.clear()
-        known = LINES[id(code)] = code, {}
-    at = frame.f_lasti
-    text = known[1].get(at)
-    if text is None:
-        text = known[1][at] = f"{_basename(code.co_filename)}:{frame.f_lineno}"
-    return text
+        known = LINES[id(code)] = code, {} if users else None
+    return known[1]
 
 
 def line_of(frame: FrameType | None) -> str:
@@ -129,9 +128,13 @@ def line_of(frame: FrameType | None) -> str:
     while frame is not None:
         code = frame.f_code
         users = _OWNERS[code.co_filename]
-        if users:
-            return _line(frame, code)
-        if users is None and outside is None:
+        if users is not None:
+            lines, at = _lines(code, users), frame.f_lasti
+            if lines is not None:
+                if at not in lines:
+                    lines[at] = f"{_basename(code.co_filename)}:{frame.f_lineno}"
+                return lines[at]
+        elif outside is None:
             outside = frame
         frame = frame.f_back
     return f"{_basename(outside.f_code.co_filename)}:{outside.f_lineno}" if outside is not None else ""

@@ -10,11 +10,11 @@ cdef class Component(FabricNode):
     cdef readonly Ledger system
     cdef readonly Loop clock
     cdef public dict _direct
-    cdef public list parts, busy_by_direction
+    cdef public list parts
+    cdef readonly double read_ns, write_ns
 
     @cython.locals(now=double, overhead=double, begun=double)
     cpdef double take_turn(self, object owner) except? -1.0
-    @cython.locals(first=double, second=double)
     cpdef object count_use(self, bint write, double busy_ns)
     cpdef list tally(self)
     @cython.locals(one=Component)

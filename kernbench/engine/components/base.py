@@ -45,15 +45,15 @@ class Component(FabricNode):
         self.clock = system.clock
         self._direct: dict[Component, Link] = {}
         """Links over which it has passed tokens."""
-        self.busy_by_direction = [0.0, 0.0]
-        """Busy time of reading and of writing, ns, for components that do both at once."""
+        self.read_ns = self.write_ns = 0.0
+        """Busy time of reading and of writing, for components that do both at once."""
         self.parts: list[Any] = []
         """Parts with state of a run, such as ports and engines; each has a ``reset``."""
 
     def reset(self) -> None:
         """See :meth:`Server.reset`."""
         FabricNode.reset(self)
-        self.busy_by_direction = [0.0, 0.0]
+        self.read_ns = self.write_ns = 0.0
         for part in self.parts:
             part.reset()
 
@@ -104,22 +104,23 @@ class Component(FabricNode):
 
     def count_use(self, write: bool, busy_ns: float) -> None:
         """Count use of a part that works in two directions in parallel: its use is that of the busier one."""
-        both = self.busy_by_direction
-        both[write] += busy_ns
-        first, second = both
-        self._busy_ns = first if first > second else second
+        if write:
+            self.write_ns += busy_ns
+        else:
+            self.read_ns += busy_ns
+        self._busy_ns = self.read_ns if self.read_ns > self.write_ns else self.write_ns
 
     def tally(self) -> list[Any]:
         """See :meth:`Server.tally`."""
-        return [*FabricNode.tally(self), *self.busy_by_direction]
+        return [*FabricNode.tally(self), self.read_ns, self.write_ns]
 
     def grow(self, like: Server, before: list[Any]) -> None:
         """See :meth:`Server.grow`."""
         FabricNode.grow(self, like, before)
         one: Component = like  # type: ignore[assignment]
-        if any(one.busy_by_direction):
-            for way, then in enumerate(before[5:7]):
-                self.count_use(bool(way), one.busy_by_direction[way] - then)
+        if one.read_ns or one.write_ns:
+            self.count_use(False, one.read_ns - before[5])
+            self.count_use(True, one.write_ns - before[6])
 
     def forward(self, to: Component, function: Callable[..., None], *args: Any) -> None:
         """Pass a token over the direct link to ``to``: after the link's flight time, ``function(*args)``."""

@@ -15,8 +15,6 @@ from kernbench.engine.program.operations import Op
 from kernbench.engine.program.tile_plans import Stage, TilePlan
 from kernbench.support.pgraph import Node
 
-_COMPUTING = ("GEMM", "MATH")
-
 
 class Token(PortAccess):
     """A tile, or a command that is one tile, on its way through the stages of its plan.
@@ -135,7 +133,7 @@ class PeComponent(Component):
         stage = token.plan.stages[token.index]
         token.at = self
         token.slot = -1
-        site, own = token.site, token.op if stage.kind in _COMPUTING else None
+        site, own = token.site, token.op if stage.computes else None
         if self._own or self.system.stages_seen or (own is not None and site is None):
             token.site = None
             token.record = op = self.stage_op(token)
@@ -154,7 +152,7 @@ class PeComponent(Component):
             return
         system = self.system
         stage = token.plan.stages[token.index]
-        moves = stage.kind not in _COMPUTING
+        moves = not stage.computes
         if not moves:
             system.note_work(token.launch, self.resource, t_start, t_end)
         rows = system.stage_rows
@@ -191,7 +189,7 @@ class PeComponent(Component):
     def _record(self, token: Token) -> Op:
         stage = token.plan.stages[token.index]
         kind = stage.kind
-        if token.op is not None and kind in _COMPUTING:
+        if token.op is not None and stage.computes:
             op = token.op
         else:
             parent = token.parent
@@ -260,11 +258,11 @@ class PeComponent(Component):
         TCM takes them. Both cut through, so a link as fast as the TCM's port adds no time.
         """
         now = self.clock.time
-        if fetched.kind == "FETCH" and self._through_tcm(fetched):
+        if fetched.fetches and self._through_tcm(fetched):
             nbytes = self._through_tcm(fetched)
             link, gbs = self._inward.get(following) or self._between(following, False)
             across = link.stream(now - nbytes / gbs, nbytes)
-        elif stored.kind == "STORE" and self._through_tcm(stored):
+        elif stored.stores and self._through_tcm(stored):
             nbytes = self._through_tcm(stored)
             link, gbs = self._outward.get(following) or self._between(following, True)
             across = link.stream(now, nbytes) - nbytes / gbs

@@ -50,16 +50,16 @@ class PeFetchStore(PeComponent):
         if token.got >= 0.0:
             self._moved(token, stage, token.got)
         elif token.record is None:
-            self._tcm.begin(token, self, token.number, self._through_tcm(stage), stage.kind == "STORE")
+            self._tcm.begin(token, self, token.number, self._through_tcm(stage), stage.stores)
         else:
             moved = partial(self._moved, token, stage)
-            self._tcm.access(self, token.record, self._through_tcm(stage), stage.kind == "STORE", moved)
+            self._tcm.access(self, token.record, self._through_tcm(stage), stage.stores, moved)
 
     def _moved(self, token: Token, stage: Stage, start: float) -> None:
         """Called when the bytes have passed the port, which took them from ``start`` on."""
         now = self.clock.time
         overhead = token.overhead
-        self.count_use(stage.kind == "STORE", overhead + now - start)
+        self.count_use(stage.stores, overhead + now - start)
         self.leave(now, self._through_tcm(stage), 0.0, token.begun - token.ready)
         self.end_stage(token, token.ready, token.begun if overhead > 0.0 else start, now)
         self.pass_on(token)

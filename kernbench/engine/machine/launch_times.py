@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,12 +35,11 @@ class LaunchTimes:
         for name in ("pe_cpu", "pe_scheduler", "pe_ipcq"):
             busy.pop(part(name, *target), None)
         compute = _both(gemm, math)
-        return PeTimes(
-            exec_ns=end - begin,
-            dma_ns=covered_ns(dma, begin, end),
-            compute_ns=covered_ns(compute, begin, end),
-            wait_ns=end - begin - covered_ns(_both(dma, compute), begin, end),
-        )
+        dma_ns, compute_ns = covered_ns(dma, begin, end), covered_ns(compute, begin, end)
+        busy_ns = dma_ns + compute_ns  # of one of them
+        if dma.size and compute.size:
+            busy_ns = covered_ns(np.concatenate((dma, compute)), begin, end)
+        return PeTimes(end - begin, dma_ns, compute_ns, wait_ns=end - begin - busy_ns)
 
 
 def _intervals(rows: Words | None) -> Intervals:
@@ -58,22 +56,18 @@ def _both(first: Intervals, second: Intervals) -> Intervals:
 def covered_ns(times: Intervals, begin: float, end: float) -> float:
     """The length within ``[begin, end]`` of the union of intervals, ns."""
     covered, reached = 0.0, begin
-    for some in _in_order(times):
-        for start, until in some:
-            stop = until if until < end else end
-            if stop > reached:
-                covered += stop - (start if start > reached else reached)
-                reached = stop
-    return covered
-
-
-def _in_order(times: Intervals) -> Iterator[Iterable[Sequence[float]]]:
-    """The intervals in the order in which they begin, then end; :data:`_AT_ONCE` of them at a time."""
+    if not times.size:
+        return covered
     starts, stops = times.T
-    if len(times) <= _AT_ONCE:
-        yield sorted(zip(starts.tolist(), stops.tolist(), strict=True))
-        return
-    order = None if (starts[1:] > starts[:-1]).all() else np.lexsort((stops, starts))
+    in_order = (starts[1:] > starts[:-1]).all()
+    order = None if in_order else np.lexsort((stops, starts))
     for first in range(0, len(times), _AT_ONCE):
         some: Any = slice(first, first + _AT_ONCE)
-        yield times[some if order is None else order[some]].tolist()
+        start, until = times[some if order is None else order[some]].T
+        stop = np.minimum(until, end)
+        before = np.maximum.accumulate(np.concatenate(([reached], stop)))
+        more = stop > before[:-1]
+        added = stop[more] - np.maximum(start[more], before[:-1][more])
+        covered = float(np.add.accumulate(np.concatenate(([covered], added)))[-1])  # one by one
+        reached = float(before[-1])
+    return covered

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from kernbench.engine.program.launches import Launch, Request
 from kernbench.engine.program.queues import RING_ENTRY_BYTES, RingEntry
@@ -66,7 +66,7 @@ class MapMessage:
 
     def share(self, pes: Sequence[tuple[int, int]]) -> MapMessage:
         """The message for some of its PEs."""
-        return replace(self, pes=tuple(pes))
+        return MapMessage(self.request, tuple(pes), self.entries, self.install)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class QueueMessage:
 
     def share(self, pes: Sequence[tuple[int, int]]) -> QueueMessage:
         """The message for some of its PEs."""
-        return replace(self, rings={pe: self.rings[pe] for pe in pes})
+        return QueueMessage(self.request, {pe: self.rings[pe] for pe in pes}, self.install)
 
 
 SetupMessage = MapMessage | QueueMessage

@@ -10,7 +10,7 @@ cdef class Stage:
     cdef readonly object kind, name, label, dtype, precision
     cdef readonly tuple transfers, block
     cdef readonly long long nbytes, elements, registers, reduced
-    cdef readonly bint partial
+    cdef readonly bint partial, computes, fetches, stores
 
 @cython.final
 cdef class TilePlan:

@@ -64,6 +64,7 @@ class Stage:
         precision: str = "",
     ) -> None:
         self.kind = kind
+        self.computes, self.fetches, self.stores = kind in ("GEMM", "MATH"), kind == "FETCH", kind == "STORE"
         self.nbytes = nbytes
         self.transfers = transfers
         self.block = block

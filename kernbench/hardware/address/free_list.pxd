@@ -19,7 +19,7 @@ cdef class FreeList:
     )
     cdef long long fit(self, long long nbytes, long long align) except? -1
     @cython.locals(
-        index=Py_ssize_t, start="long long", end="long long", after="long long", before="long long", size="long long",
-        joined=bint,
+        index=Py_ssize_t, above=Py_ssize_t, middle=Py_ssize_t, start="long long", end="long long", after="long long",
+        before="long long", size="long long", joined=bint,
     )
     cdef object give_back(self, long long offset, long long nbytes)

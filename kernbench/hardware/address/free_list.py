@@ -6,8 +6,6 @@ instead of two tensors that share bytes later.
 
 from __future__ import annotations
 
-from bisect import bisect_left
-
 from kernbench.errors import AddressError, AllocationError
 
 _MOST = 1 << 62
@@ -126,8 +124,14 @@ class FreeList:
         """Bytes that were in use are free."""
         start, end = offset, offset + nbytes
         free = self._free
-        index = bisect_left(free, (offset, 0))
-        joined = False
+        index, above, joined = 0, len(free), False
+        while index < above:  # the first block after these bytes
+            middle = (index + above) // 2
+            before, size = free[middle]
+            if before < offset:
+                index = middle + 1
+            else:
+                above = middle
         if index < len(free):
             after, size = free[index]
             if after == end:
