@@ -27,7 +27,7 @@ from tools import run_neo4j
 NO_NEO4J = "no Neo4j"
 TESTS = Path(__file__).parent
 
-pytest_plugins = ["pytester"]
+pytest_plugins = ["pytester", "tests.measured_once"]
 
 register_profiles()
 

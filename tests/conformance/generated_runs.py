@@ -90,13 +90,13 @@ class Plan:
         return self.asked(run) and (at + at // self.every + question) % self.every == 0
 
 
-def planned(size: str, store: GraphStore, few: int = 2, every: int = 3, share: int = 1) -> Plan:
+def planned(size: str, store: GraphStore, every: int = 3, share: int = 1) -> Plan:
     """Of many runs 63, on every store, and each question goes to one in ``every`` of those that are asked.
 
-    Of few, ``few`` in a folder, where each question goes to one in two, or 4 on a server.
+    Of few, 2 in a folder, where each question goes to one of them, or 4 on a server.
     """
     if size == "few":
-        return Plan(4, 1) if store.engines == ("neo4j",) else Plan(few, 2)
+        return Plan(4, 1) if store.engines == ("neo4j",) else Plan(2, 2)
     return Plan(63, every, share)
 
 

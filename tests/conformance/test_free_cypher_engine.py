@@ -143,6 +143,7 @@ def test_a_folder_may_be_named_from_another_place(root: Path, monkeypatch: pytes
         assert entry(Path("store")).is_dir()
 
 
+@pytest.mark.slow
 def test_two_stores_read_one_database(root: Path) -> None:
     with reopened(root) as one, reopened(root) as two:
         for store in (one, two, one):

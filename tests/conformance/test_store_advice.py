@@ -15,6 +15,9 @@ from tests.conformance import generated_runs
 from tests.conformance.advice_oracle import ADVICE, Evidence, Rows
 from tests.conformance.conftest import NewStore
 
+OTHERS = 3
+"""Of the runs that a rule is not for, it is asked in one of so many."""
+
 
 @cache
 def runs() -> tuple[Any, list[kb.Run]]:
@@ -57,14 +60,18 @@ def check(rule: str, rows: Rows, expected: Rows, run: kb.Run) -> None:
 
 @pytest.mark.slow
 def test_rules_find_what_plain_python_finds(new_store: NewStore, request: pytest.FixtureRequest) -> None:
-    """Every rule in every run; in memory, which asks the same engine, each in the run that it is for."""
+    """Every rule in its own run and a third of the others; in memory, with the same engine, in its own."""
     source, found = runs()
     hits = dict.fromkeys(ADVICE, 0)
     in_memory = request.node.callspec.params["new_store"] == "memory"
     with new_store() as store:
         copy_runs([run.id for run in found], source, store)
         for number, (run, pair) in enumerate(zip(found, PAIRS, strict=True)):
-            rules = [f"advice/{pair.rule}"] if in_memory else [*ADVICE]
+            own = f"advice/{pair.rule}"
+            rules = [
+                rule for at, rule in enumerate(ADVICE)
+                if rule == own or (not in_memory and (at + number) % OTHERS == 0)
+            ]  # fmt: skip
             generated_runs.expected(store, run.id, rules)
             for rule in rules:
                 rows = kb.ask(rule, run.id, store, {"limit": 1000}).dicts()

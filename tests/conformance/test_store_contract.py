@@ -404,15 +404,16 @@ def test_values_are_plain_python(store: GraphStore) -> None:
     assert not [key for key in node.properties if key.startswith("_")]
 
 
-@pytest.mark.daily("embedded")
-def test_many_threads_may_ask_at_once(store: GraphStore) -> None:
+@pytest.mark.daily("embedded-3")
+@pytest.mark.parametrize("turns", [3, 8])
+def test_many_threads_may_ask_at_once(store: GraphStore, turns: int) -> None:
     names = [f"r{i}" for i in range(6)]  # more than the databases that are kept open
     for name in names:
         store.keep(*sample(id=name))
     wrong: list[Any] = []
 
     def ask(offset: int) -> None:
-        for turn in range(8):
+        for turn in range(turns):
             name = names[(turn + offset) % len(names)]
             try:
                 rows = store.query(

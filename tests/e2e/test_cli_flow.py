@@ -259,8 +259,8 @@ def contexts() -> list[click.Context]:
 
 
 TUNE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "tune-a-kernel.md"
-LONG = ("advise", "evaluate", "model", "probe", "report", "run", "serve-sim", "sweep", "traffic", "validate",
-        "web", "what-if")  # fmt: skip
+LONG = ("advise", "diff", "evaluate", "export", "model", "probe", "report", "run", "serve-sim", "sweep",
+        "traffic", "tui", "tune", "validate", "web", "what-if")  # fmt: skip
 """Their examples measure the default machine, start processes, or ask the whole library."""
 
 
@@ -292,7 +292,12 @@ def _serves(argv: list[str]) -> bool:
     ],
 )
 def test_help_ends_with_examples_that_work(
-    context: click.Context, cli: Cli, workdir: Path, two_runs: Path, monkeypatch: pytest.MonkeyPatch
+    context: click.Context,
+    cli: Cli,
+    workdir: Path,
+    two_runs: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
 ) -> None:
     _, *path = context.command_path.split()
     helped = cli(*path, "--help")
@@ -315,6 +320,7 @@ def test_help_ends_with_examples_that_work(
 
         sampled = sampling.sampled
         monkeypatch.setattr(sampling, "sampled", first)
+        request.getfixturevalue("measured_once")
     if path[-1:] == ["import"]:
         cli("runs", "export", "--to", "archive")
     for line in lines:

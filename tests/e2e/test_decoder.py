@@ -202,7 +202,7 @@ EIGHT = {"sip.cube_mesh.w": 1, "sip.cube_mesh.h": 1, "cube.pes.count": 8}
 """A package has more PEs than most products have blocks, and a sequence has heads of keys."""
 
 
-@pytest.mark.daily("1-1", "1-3")
+@pytest.mark.daily("1-1")
 @pytest.mark.parametrize("batch", [1, 3])
 @pytest.mark.parametrize("packages", [1, 2, *(pytest.param(n, marks=pytest.mark.slow) for n in (4, 8))])
 def test_kernels_of_triton_split_sums_and_keys_over_pes(packages, batch):
@@ -433,12 +433,7 @@ def test_a_model_and_a_file_are_one_too_many(tmp_path):
         kb.run("llama-decoder", "minimal", model="llama-8b", config=_config(tmp_path))
 
 
-@pytest.mark.daily(
-    "minimal-*-decode-*",
-    "minimal-own-prefill-qwen2",
-    "minimal-triton-prefill-llama",
-    "a100-4-own-decode-qwen2",
-)
+@pytest.mark.daily("minimal-own-decode-*", "minimal-triton-decode-qwen2")
 @pytest.mark.parametrize("kind", ["qwen2", "llama"])
 @pytest.mark.parametrize("phase", ["decode", "prefill"])
 @pytest.mark.parametrize(

@@ -104,6 +104,14 @@ def rank_spins(torch):
 SPINNING = ("spins", "spins-at-its-end", "bench-spins", "rank-spins")
 
 
+ONE_CUBE = ("system.sips=1", "sip.cube_mesh.w=1", "sip.cube_mesh.h=1")
+"""Of the default machine, which is soon made: its eight PEs are all that programs here ask for."""
+
+
+def one_cube() -> Any:
+    return kb.load_topology("default", {key: int(n) for key, n in (one.split("=") for one in ONE_CUBE)})
+
+
 @pytest.fixture
 def endless(workdir: Path) -> str:
     (workdir / "endless.py").write_text(BENCHES, encoding="utf-8")
@@ -124,7 +132,7 @@ def test_who_catches_its_end_gets_it_again_and_is_left(
     endless: str, bench: str, says: str, limit: dict[str, Any]
 ) -> None:
     with pytest.raises(kb.KernBenchError, match=says):
-        kb.run(f"{endless}:{bench}", store="memory:", **limit)
+        kb.run(f"{endless}:{bench}", one_cube(), store="memory:", **limit)
     installed = find_spec("triton")  # ours by that name only as long as users' code runs
     assert installed is None or not isinstance(installed.loader, Alias)
 
@@ -133,10 +141,11 @@ def test_who_catches_its_end_gets_it_again_and_is_left(
     "bench", [SPINNING[0], *(pytest.param(b, marks=pytest.mark.slow) for b in SPINNING[1:])]
 )
 def test_a_limit_of_wall_time_ends_what_asks_for_nothing(endless: str, bench: str) -> None:
-    kb.run("gemm-single-pe", store="memory:")  # whose machine the next run has, so that its time is its own
+    machine = one_cube()
+    kb.run("gemm-single-pe", machine, store="memory:")  # whose machine the next run has: its time is its own
     began = time.monotonic()
     with pytest.raises(LimitError, match=r"limit of 0\.5 s of wall time") as raised:
-        kb.run(f"{endless}:{bench}", store="memory:", timeout=0.5)
+        kb.run(f"{endless}:{bench}", machine, store="memory:", timeout=0.5)
     assert time.monotonic() - began < 20
     assert ("a bug on PE 3" in str(raised.value)) == (bench == "spins-at-its-end")
     assert bench == "spins-at-its-end" or "endless.py:" in str(raised.value)
@@ -147,7 +156,7 @@ def test_a_limit_of_wall_time_ends_what_asks_for_nothing(endless: str, bench: st
     "bench", [SPINNING[0], *(pytest.param(b, marks=pytest.mark.slow) for b in SPINNING[1:])]
 )
 def test_ctrl_c_ends_it_too(endless: str, workdir: Path, bench: str) -> None:
-    command = [sys.executable, "-m", "kernbench", "run", f"{endless}:{bench}", "--store", "kept"]
+    command = [sys.executable, "-m", "kernbench", "run", f"{endless}:{bench}", "--store", "kept", *ONE_CUBE]
     process = Process(command, stderr=subprocess.PIPE, text=True, cwd=workdir)
     while not (workdir / "began").exists():
         time.sleep(0.05)
@@ -169,7 +178,7 @@ def test_where_there_are_no_signals_it_is_interrupted(endless: str, workdir: Pat
 
     def run() -> None:
         try:
-            kb.run(f"{endless}:spins", store="memory:", timeout=0.2)
+            kb.run(f"{endless}:spins", one_cube(), store="memory:", timeout=0.2)
         except BaseException as error:
             raised.append(error)
 
@@ -180,10 +189,10 @@ def test_where_there_are_no_signals_it_is_interrupted(endless: str, workdir: Pat
 
 
 def test_every_command_that_runs_benches_takes_the_limit(cli: Cli, endless: str, workdir: Path) -> None:
-    kb.run("gemm-single-pe", store="memory:")  # whose machine the next runs have
-    ended = cli("run", f"{endless}:spins", "--timeout", "0.5")
+    program = (f"{endless}:bench-spins", "--topology", "minimal")  # soon read: the limit holds for that too
+    ended = cli("run", *program, "--timeout", "0.5")
     assert (ended.status, "limit of 0.5 s of wall time" in ended.err) == (1, True)
-    swept = cli("sweep", f"{endless}:spins", "--timeout", "1", "--format", "json")
+    swept = cli("sweep", *program, "--timeout", "1", "--format", "json")
     assert swept.status == 1
     assert "limit of 1 s of wall time" in swept.err
     wrong = cli("run", "gemm-single-pe", "--timeout", "-1")
@@ -195,8 +204,8 @@ def test_every_command_that_runs_benches_takes_the_limit(cli: Cli, endless: str,
         "def spins(", 'import kernbench as kb\n@kb.autotune([{"N": 1}, {"N": 2}])\ndef spins('
     )
     (workdir / "tuned.py").write_text(tuned.replace("spins(x, tl)", "spins(x, N, tl)"), encoding="utf-8")
-    points = kb.tune(f"{workdir}/tuned.py:spins", store="memory:", timeout=1).points
-    assert ["limit of 1 s of wall time" in point.error for point in points] == [True, True]
+    points = kb.tune(f"{workdir}/tuned.py:spins", one_cube(), store="memory:", timeout=0.5).points
+    assert ["limit of 0.5 s of wall time" in point.error for point in points] == [True, True]
 
 
 FILES = {
@@ -206,7 +215,7 @@ FILES = {
 }
 
 
-@pytest.mark.daily(but=("swallows",))
+@pytest.mark.daily("sleeps")
 @pytest.mark.parametrize("what", FILES)
 def test_the_import_of_a_file_takes_the_limit(cli: Cli, workdir: Path, what: str) -> None:
     (workdir / "it.py").write_text(FILES[what])

@@ -74,7 +74,7 @@ def run(model: str, topology: str, **given: Any) -> Any:
     )
 
 
-@pytest.mark.daily("*-chip")
+@pytest.mark.daily("half-chip", "loss-chip", "norms-chip")
 @pytest.mark.parametrize("topology", ["default", "h100", "chip"])
 @pytest.mark.parametrize("model", LAUNCHES)
 def test_a_model_gives_what_eager_pytorch_gives(model: str, topology: str) -> None:
@@ -85,7 +85,7 @@ def test_a_model_gives_what_eager_pytorch_gives(model: str, topology: str) -> No
     assert all(one["model_nodes"] for one in done.launches)
 
 
-@pytest.mark.daily(but=("depthwise", "columns", "residual", "unet", "lstm"))
+@pytest.mark.daily("mlp", "integers", "cumsum", "scan", "sdpa")
 @pytest.mark.parametrize("model", MORE)
 def test_smaller_models_do_too(model: str) -> None:
     assert run(model, "h100").verdict == "yes"

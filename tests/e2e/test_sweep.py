@@ -167,6 +167,7 @@ def test_a_worker_that_dies_once_its_run_is_kept_does_not_keep_it_twice(process:
     assert len(kb.runs()) == 6
 
 
+@pytest.mark.slow
 def test_a_sweep_that_is_killed_is_completed_by_the_next_call(process: Cli, cli: Cli, workdir: Path) -> None:
     (workdir / "killer.py").write_text(KILLER, encoding="utf-8")
     command = ("sweep", "--bench", "killer.py", "--topology", "minimal", "n=1..4", "at=3",

@@ -35,18 +35,7 @@ def right(case: cases.Case, done: KernelRun) -> np.ndarray[Any, Any]:
     return done.output
 
 
-@pytest.mark.daily(
-    but=(
-        "sm_math *",
-        "sm_load",
-        "sm_copy",
-        "sm_fill",
-        "sm_rows max",
-        "sm_rows softmax",
-        "rmsnorm_rows",
-        "attend",
-    )
-)
+@pytest.mark.daily("matmul_blocks", "softmax_rows", "sm_dot")
 @pytest.mark.parametrize("name", cases.CASES)
 def test_a_kernel_is_right_on_one_pe_and_gives_the_same_numbers_on_eight(name: str) -> None:
     case = cases.CASES[name]()

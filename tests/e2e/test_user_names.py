@@ -7,6 +7,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = """\
 import kernbench as kb
@@ -29,6 +31,7 @@ def test_names_that_the_wheel_installs_are_ours() -> None:
     assert {package.name for package in installed()} == {"kernbench", "kernbench_graph"}
 
 
+@pytest.mark.slow
 def test_files_of_a_user_may_have_the_names_of_our_modules(tmp_path: Path) -> None:
     """A script's folder comes first on Python's path; one file there for each name within our packages."""
     within = {path.stem for package in installed() for path in package.rglob("*.py")}

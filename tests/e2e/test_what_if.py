@@ -283,6 +283,7 @@ def test_a_long_name_is_cut(workdir: Path) -> None:
     assert found["measured"]["topology"] == "n" * 56 + ".what-if"
 
 
+@pytest.mark.daily("a100")
 @pytest.mark.parametrize("machine", ["h100", "a100"])
 def test_the_issue_of_loads_may_be_faster(workdir: Path, machine: str) -> None:
     """A PE_DMA that takes the PE's time to issue a load is on the path, so it can be asked about."""

@@ -63,12 +63,7 @@ TRANSFERS = [
 ]
 
 
-@pytest.mark.daily(
-    "minimal-*",
-    "default-sip0.cube0.pe0-*-read",
-    "oblong-host-*-write",
-    "oblong-sip0.cube4.pe5-*-read",
-)
+@pytest.mark.daily("minimal-*", "oblong-sip0.cube4.pe5-*")
 @pytest.mark.parametrize("write", [False, True], ids=["read", "write"])
 @pytest.mark.parametrize(("name", "src", "dst"), TRANSFERS)
 def test_a_lone_access_takes_what_the_closed_form_says(

@@ -153,6 +153,7 @@ def test_a_slow_tcm_feeds_flit_by_flit(kind: str, gbs: float) -> None:
             bed.check((0, 0, 0), slice_name, nbytes, kind, 256 * 5 + 3)
 
 
+@pytest.mark.daily("0-*", "1-*", "255-*", "256-*")
 @pytest.mark.parametrize("kind", ["dma_read", "dma_write"])
 @pytest.mark.parametrize("offset", [0, 1, 255, 256, 256 * 5 + 3])
 def test_sizes_near_and_far(default_bed: Bed, kind: str, offset: int) -> None:

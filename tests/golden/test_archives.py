@@ -35,7 +35,9 @@ CASES = cases()
 
 @pytest.mark.daily(
     "* on minimal",
-    "pattern *",
+    "pattern tornado*",
+    "pattern hot-spot*",
+    "pattern uniform-random*",
     "topology minimal",
     "gemm-single-pe on default",
     "softmax on small-one-to-one",

@@ -67,7 +67,15 @@ BENCHES = [
 ]
 
 
-@pytest.mark.daily("*-minimal", "gemm-single-pe-default", "ipcq-allreduce-default")
+@pytest.mark.daily(
+    "softmax-minimal",
+    "ipcq-allreduce-minimal",
+    "matmul-composite-minimal",
+    "gemm-list-minimal",
+    "qkv-gemm-multi-pe-minimal",
+    "ccl-allreduce-minimal",
+    "llama-layer-minimal",
+)
 @pytest.mark.parametrize(("bench", "topology"), BENCHES)
 def test_benches_close(bench: str, topology: str) -> None:
     check(kb.run(bench, machine(topology), store="memory:"))

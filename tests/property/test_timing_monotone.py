@@ -106,6 +106,7 @@ PROBES = {
 }
 
 
+@pytest.mark.daily("cube.router.link_gbs", "cube.hbm.channel_gbs", "cube.ucie.*", "pe.pe_tcm.write_gbs")
 @pytest.mark.parametrize("key", BANDWIDTHS)
 def test_every_bandwidth_matters_to_somebody(key: str) -> None:
     """Else the property above would hold of figures that nothing reads."""

@@ -322,6 +322,18 @@ EVERY_DAY = 9
 """One key in so many is changed every day, all of them in CI: each runs a machine."""
 
 
+@pytest.mark.daily(
+    "links.*",
+    "system.worker",
+    "pe.pe_tcm.overhead_ns",
+    "cube.hbm.channel_gbs",
+    "routing.spread",
+    "system.switch.attributes",
+    "pe.pe_math.impl",
+    "built.on",
+    "schema_version",
+    "pe.pe_gemm.attributes",
+)
 @pytest.mark.parametrize(
     "key",
     [pytest.param(key, marks=[pytest.mark.slow] if n % EVERY_DAY else []) for n, key in enumerate(KEYS)],

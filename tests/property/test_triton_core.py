@@ -166,6 +166,7 @@ def check_binary(name: str, a: str, b: str, form: str | None = None) -> None:
         assert str(types[0]) == str(getattr(tl, "float32" if whole else of))
 
 
+@pytest.mark.daily("*-int8", "*-int32", "*-uint16", "*-float16", "*-bfloat16", "*-float32", "*-float8e5")
 @pytest.mark.parametrize("a", TYPES)
 @pytest.mark.parametrize("name", OPS)
 def test_operators_of_two_blocks(name: str, a: str) -> None:
@@ -173,6 +174,7 @@ def test_operators_of_two_blocks(name: str, a: str) -> None:
         check_binary(name, a, b)
 
 
+@pytest.mark.daily("+-*", "//-*", ">>-*", "/-computed", "==-scalar")
 @pytest.mark.parametrize("form", ["computed", "scalar"])
 @pytest.mark.parametrize("name", OPS)
 def test_operators_of_integers_that_engines_computed_or_that_are_scalars(name: str, form: str) -> None:

@@ -193,6 +193,7 @@ def test_a_screen_that_closes_while_it_is_asked_ends_nothing(
     drive(store, steps, run=ids[0])
 
 
+@pytest.mark.slow
 def test_keys_that_end_it_do_so_wherever_they_are_pressed(
     store: Path, ids: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -337,6 +337,7 @@ def test_no_letter_of_advice_is_cut_at_eighty_columns(height: int) -> None:
     asyncio.run(steps())
 
 
+@pytest.mark.slow
 def test_the_last_number_of_the_time_axis_is_whole(store: Path) -> None:
     async def steps(ui: Driver) -> None:
         await ui.press("i")

@@ -52,7 +52,7 @@ def in_order(took: dict[tuple[str, str], float], path: str) -> None:
     assert took["queue-unread", path] <= took["queue", path]
 
 
-@pytest.mark.daily("small-*")
+@pytest.mark.daily("small-tcm-128")
 @pytest.mark.parametrize(
     ("machine", "kind", "nbytes"),
     [

@@ -114,6 +114,15 @@ def test_a_run_colours_links_and_parts() -> None:
     assert ">4%<" in text
 
 
+@pytest.mark.daily(
+    but=(
+        "tray-16-system",
+        "crowded-system",
+        "six-sip-torus-system",
+        "narrow-cube",
+        "crowded-cube",
+    )
+)
 @pytest.mark.parametrize(("topology", "name"), EVERY)
 def test_percentages_of_all_that_is_busy_leave_every_text_legible(topology: str, name: str) -> None:
     drawn = view(topology, name)

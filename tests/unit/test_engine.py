@@ -324,15 +324,18 @@ def test_checking_changes_nothing(name: str) -> None:
     assert watch.seen == checked.seen
 
 
+@pytest.mark.slow  # golden/test_engines asks every day whether both engines do the same
 @pytest.mark.parametrize("limit", LIMITS, ids=str)
 def test_limits_end_a_run_alike(limit: dict[str, float]) -> None:
     assert repr(stopped(limit)) == interpreted()[str(limit)]
 
 
+@pytest.mark.slow
 def test_what_a_component_raises_ends_the_run() -> None:
     assert str(failing()) == interpreted()["failing"]
 
 
+@pytest.mark.slow
 def test_progress_is_reported_as_often() -> None:
     assert repr(reported()) == interpreted()["reported"] != "[]"
 

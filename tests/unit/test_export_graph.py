@@ -27,6 +27,7 @@ def run() -> Any:
         yield kb.run("gemm-single-pe", compiled("minimal"), store=store, check=False)
 
 
+@pytest.mark.daily("json", "graphml")
 @pytest.mark.parametrize("form", READERS)
 def test_a_file_holds_every_node_and_relationship(run: kb.Run, form: str, tmp_path: Path) -> None:
     (name,) = run.export(form, tmp_path / f"run.{form}")

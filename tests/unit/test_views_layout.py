@@ -26,7 +26,15 @@ def apart(a: Box, b: Box) -> bool:
     return a.right <= b.x or b.right <= a.x or a.bottom <= b.y or b.bottom <= a.y
 
 
-@pytest.mark.daily(but=("crowded-system", "six-sip-torus-system"))
+@pytest.mark.daily(
+    but=(
+        "crowded-system",
+        "six-sip-torus-system",
+        "crowded-sip",
+        "six-sip-torus-sip",
+        "narrow-system",
+    )
+)
 @pytest.mark.parametrize(("topology", "name"), EVERY)
 def test_boxes_lie_apart_inside_the_sheet(topology: str, name: str) -> None:
     drawn = view(topology, name)
@@ -61,7 +69,12 @@ def on_edge(box: Box, point: tuple[float, float]) -> bool:
     )
 
 
-@pytest.mark.daily(but=("tray-16-system",))
+@pytest.mark.daily(
+    but=(
+        "tray-16-system",
+        "tray-16-sip",
+    )
+)
 @pytest.mark.parametrize("name", VIEWS)
 @pytest.mark.parametrize("topology", PLAIN, ids=label)
 def test_no_wire_passes_behind_a_box_of_others(topology: str, name: str) -> None:

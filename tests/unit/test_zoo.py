@@ -59,7 +59,7 @@ def test_their_buffers_cannot_deadlock(name: str) -> None:
     check_routes(machine(name))
 
 
-@pytest.mark.daily("dragonfly-72", "two-kinds", "a100-4")
+@pytest.mark.daily("a100-4")
 @pytest.mark.parametrize("name", [*NETWORKS[:4], *WITH_PES])
 def test_patterns_run_and_are_kept(name: str) -> None:
     run = kb.traffic("pattern:uniform-random", machine(name), bytes=4096)
@@ -68,7 +68,7 @@ def test_patterns_run_and_are_kept(name: str) -> None:
     assert "->" in str(busiest[0].values())
 
 
-@pytest.mark.daily("*-two-kinds", "gemm-multi-pe-params0-a100-4", "ccl-allreduce-params1-h100-8-nvswitch")
+@pytest.mark.daily("ccl-allreduce-params1-two-kinds", "gemm-multi-pe-params0-a100-4")
 @pytest.mark.parametrize("name", WITH_PES)
 @pytest.mark.parametrize(("bench", "params"), [("gemm-multi-pe", {}), ("ccl-allreduce", {"elements": 256})])
 def test_kernels_compute_right_values(name: str, bench: str, params: dict[str, int]) -> None:

@@ -77,6 +77,7 @@ def test_names_of_this_server_are_not(host: str) -> None:
     assert Guard("127.0.0.1").refusal({"Host": host}, page=True) == ""
 
 
+@pytest.mark.daily("value1-*", "None-*")
 @pytest.mark.parametrize("name", ["from", "to", "launch", "run", "question", "params", "number", "text"])
 @pytest.mark.parametrize("value", [[1], {"a": 1}, 10**400, True, None, "", -1])
 def test_values_of_wrong_types_are_an_error_that_says_so(
