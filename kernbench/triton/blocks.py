@@ -7,7 +7,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from kernbench.engine.program.commands import Define
 from kernbench.engine.program.operations import Op
 from kernbench.language import arguments
 from kernbench.language.arguments import BadArgumentError
@@ -93,18 +92,6 @@ class BlockCalls(AnsweredAtomics):
                 return self.loaded(handle, f"{name} of").to(dtype)
         return self._converted(handle, name)
 
-    def _same_bits(self, handle: TensorHandle, dtype: str) -> TensorHandle:
-        """The bits of ``handle`` as another type of the same size; no time passes."""
-        name = arguments.dtype("dtype", dtype)
-        if dtypes.SIZES[name] != dtypes.SIZES[handle.dtype]:
-            raise BadArgumentError("bitcast", f"{handle.dtype} and {name} are not of the same size")
-        if name == handle.dtype:
-            return handle
-        room = self._scratch.take(handle.nbytes)
-        op = self._new("view", "bitcast", (handle.operand(),), handle.shape, name)
-        self._send(Define(op))
-        return self._result(op, room)
-
     @tl_call
     def broadcast_to(self, input: Any, *shape: Any) -> Any:
         """``input`` repeated to a shape."""
@@ -181,6 +168,12 @@ class BlockCalls(AnsweredAtomics):
         return Ptr(x.base, np.where(keep, x.at, y.at), self)
 
     maximum, minimum = _larger(OPERATIONS["maximum"]), _larger(OPERATIONS["minimum"])
+
+    @tl_call
+    def fma(self, x: Any, y: Any, z: Any) -> Any:
+        """``x * y + z``, rounded once; a number that is written has a type, i32 or f32."""
+        given = [Int(one) if type(one) is Number else scalar(one) for one in (x, y, z)]
+        return self._elementwise("fma", ("x", "y", "z"), tuple(given))
 
     def _tensors(self, *given: Any) -> list[Any]:
         """Operands as Triton compares them: a number that is written has a type too, bf16 becomes f32."""

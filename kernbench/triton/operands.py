@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -22,13 +22,13 @@ from kernbench.language.issue import tl_call
 from kernbench.language.loops import LoopCalls
 from kernbench.language.promotion import wider
 from kernbench.language.scalars import Scalars
-from kernbench.operations import OPERATIONS
+from kernbench.operations import OPERATIONS, Operation
 from kernbench.support import dtypes
 from kernbench.support.hints import no_attribute
 from kernbench.triton.names import METHODS
 from kernbench.triton.pointers import BlockPtr, Ptr
 from kernbench.triton.promotion import casts, common
-from kernbench.triton.values import INT1, INTEGERS, Float, Int, KnownBlock, Number, dtype, scalar
+from kernbench.triton.values import INT1, INTEGERS, Float, Int, KnownBlock, Number, dtype, rounded, scalar
 
 Array = np.ndarray[Any, Any]
 _SHORT = ("f16", "bf16", "f8e4m3", "f8e5m2")
@@ -39,6 +39,11 @@ def _typed(handle: TensorHandle) -> TensorHandle:
     """The handle, whose type is Triton's: ``x.dtype.is_floating()``."""
     handle.dtype = dtype(handle.dtype)
     return handle
+
+
+def _has_type(value: object) -> bool:
+    """Whether it is a block or a scalar, and not a number that takes its type from what is beside it."""
+    return isinstance(value, TensorHandle | KnownBlock) or type(value) is Int
 
 
 class Operands(RunAhead, LoopCalls):
@@ -110,18 +115,45 @@ class Operands(RunAhead, LoopCalls):
         return super()._handle(argument, value)
 
     def _elementwise(self, name: str, names: tuple[str, ...], given: tuple[object, ...]) -> TensorHandle:
-        blocks = [one for one in given if isinstance(one, TensorHandle)]
-        if OPERATIONS[name].result != "mask" and any(one.dtype in _SHORT for one in blocks):
-            # As in Triton, where such a scalar is an f32 of its own.
-            given = tuple([self._full((1,), x, "f32") if type(x) is Float else x for x in given])
+        if name == "right_shift" and (shifted := self._shifted(names, given)) is not None:
+            return shifted
+        row = OPERATIONS[name]
+        if any(isinstance(one, TensorHandle) and one.dtype in _SHORT for one in given[row.chooses :]):
+            given = self._beside_short(row, given)
         given = self._scalars(name, given)
         types = tuple([str(one.dtype) if isinstance(one, TensorHandle | KnownBlock) else "" for one in given])
         given = tuple([self._operand(value) for value in given])
         if not any(isinstance(value, TensorHandle) for value in given):
             given = (self._handle(names[0], given[0]), *given[1:])
-        if OPERATIONS[name].arity - OPERATIONS[name].chooses == 2:
+        if row.arity - row.chooses > 1:
             given = self._alike(name, types, given)
         return super()._elementwise(name, names, given)
+
+    def _shifted(self, names: tuple[str, ...], given: tuple[object, ...]) -> TensorHandle | None:
+        """``x >> y`` where ``y`` makes the result of an ``x`` with a sign one without: the sign is copied."""
+        kinds = [str(cast("Int", one).dtype) if _has_type(one) else "" for one in given]
+        if not kinds[0].startswith("i") or kinds[0] == "i1" or not kinds[1].startswith("u"):
+            return None
+        places = self._same_bits(self._handle(names[1], given[1]), kinds[1].replace("u", "i"))
+        found = self._elementwise("right_shift", names, (given[0], places))
+        return self._same_bits(found, wider(*kinds)) if wider(*kinds).startswith("u") else found
+
+    def _beside_short(self, row: Operation, given: tuple[object, ...]) -> tuple[object, ...]:
+        """Scalars beside short floats: f32 stays f32, others are rounded to the type of the block.
+
+        Beside bf16 an integer with a type becomes f32; a division rounds nothing, for it is one of f32.
+        """
+        short = {str(one.dtype) for one in given[row.chooses :] if isinstance(one, TensorHandle | KnownBlock)}
+        found = list(given)
+        for place, one in enumerate(given):
+            wide = type(one) is Float or (type(one) is Int and one.dtype != INT1 and "bf16" in short)
+            if not arguments.is_scalar(one) or place < row.chooses or (wide and row.result == "mask"):
+                continue
+            if wide:
+                found[place] = self._full((1,), float(cast("float", one)), "f32")
+            elif len(short) == 1 and not row.divides:
+                found[place] = rounded(cast("float", one), *short)
+        return tuple(found)
 
     def _scalars(self, name: str, given: tuple[object, ...]) -> tuple[object, ...]:
         """The same, in which scalars beside integers have their type; a number that is written has none."""
@@ -153,6 +185,18 @@ class Operands(RunAhead, LoopCalls):
                 for n, one in enumerate(given)
             ]
         )
+
+    def _same_bits(self, handle: TensorHandle, dtype: str) -> TensorHandle:
+        """The bits of ``handle`` as another type of the same size; no time passes."""
+        name = arguments.dtype("dtype", dtype)
+        if dtypes.SIZES[name] != dtypes.SIZES[handle.dtype]:
+            raise BadArgumentError("bitcast", f"{handle.dtype} and {name} are not of the same size")
+        if name == handle.dtype:
+            return handle
+        room = self._scratch.take(handle.nbytes)
+        op = self._new("view", "bitcast", (handle.operand(),), handle.shape, name)
+        self._send(Define(op))
+        return self._result(op, room)
 
     def _method(self, value: object, name: str) -> Any:
         """``value.name`` of what a kernel calculates with: a call of the language on it."""

@@ -65,11 +65,9 @@ def _of(name: str, dtype: str, how: Callable[[Any], Any], meaning: str) -> Calla
 BY_NAME = {
     "rand": _of("rand", "f32", lambda words: _unit(words[0]), "Uniform numbers in [0, 1)."),
     "randn": _of("randn", "f32", lambda words: _normals(words[:2])[0], "Numbers of a normal distribution."),
-    "randint": _of("randint", "i32", lambda words: words[0].view(np.int32), "Integers of 32 bits."),
+    "randint": _of("randint", "u32", lambda words: words[0], "Integers of 32 bits without sign."),
     "rand4x": _of("rand4x", "f32", lambda words: [_unit(one) for one in words], "Four uniform numbers each."),
     "randn4x": _of("randn4x", "f32", _normals, "Four normal numbers each."),
-    "randint4x": _of(
-        "randint4x", "i32", lambda words: [one.view(np.int32) for one in words], "Four integers each."
-    ),
+    "randint4x": _of("randint4x", "u32", lambda words: words, "Four such integers each."),
 }
 """The calls."""

@@ -142,12 +142,15 @@ class RearrangingCalls(AlongCalls):
     @tl_call
     def cat(self, input: Any, other: Any, can_reorder: bool = False, dim: int = 0) -> Any:
         """Two blocks one after the other."""
-        return self._beside(self._handle("input", input), self._handle("other", other), dim)
+        x, y = self._handle("input", input), self._handle("other", other)
+        _alike("other", x, y)
+        return self._beside(x, y, dim)
 
     @tl_call
     def join(self, a: Any, b: Any) -> Any:
         """Two blocks side by side along a new last axis."""
         x, y = self.broadcast(self._handle("a", a), self._handle("b", b))
+        _alike("b", x, y)
         return self._rearranged("join", [x, y], (*x.shape, 2), x.dtype, {})
 
     @tl_call
@@ -172,6 +175,14 @@ class RearrangingCalls(AlongCalls):
         op = self._new("view", "stack", tuple([one.operand() for one in parts]), shape, first.dtype)
         self._send(Define(op))
         return self._result(op, room)
+
+
+def _alike(argument: str, x: TensorHandle, y: TensorHandle) -> None:
+    """Refuse two types in one block: elements of the second would change their values."""
+    if x.dtype != y.dtype:
+        raise BadArgumentError(
+            argument, f"{y.dtype} elements beside those of {x.dtype}; cast one of the blocks"
+        )
 
 
 def _listed(found: Any) -> list[TensorHandle]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable
+from ctypes import c_float
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
@@ -136,8 +137,17 @@ def is_float(target: object) -> bool:
     return str(target) in (*_FLOATS, *_NAMES)
 
 
+def rounded(number: float, dtype: str) -> float:
+    """A number as a type of floats holds it."""
+    return c_float(number).value if dtype == "f32" else float(cast(np.asarray(number, np.float64), dtype))
+
+
 class Float(float):
     """A scalar of a kernel, f32: an argument, an integer as a float, a number with a name."""
+
+    def __new__(cls, value: float) -> Float:
+        """``value``, rounded to f32."""
+        return super().__new__(cls, rounded(value, "f32"))
 
     dtype = dtype("f32")
     type = dtype
@@ -154,26 +164,48 @@ class Float(float):
             return _bits(self, dtype)
         if not is_float(dtype):
             return Int(cast(np.asarray(float(self)), _type(dtype)).item(), _type(dtype))
-        return Float(cast(np.asarray(float(self)), _NAMES.get(str(dtype), str(dtype))))
+        name = _NAMES.get(str(dtype), str(dtype))
+        return self if name in ("f32", "f64") else getcurrent().tl.full((1,), self, name)  # type: ignore[attr-defined]
 
 
 class Literal(Float):
     """A number that is written down where it is used: it takes the type of the block beside it."""
 
+    def __new__(cls, value: float) -> Literal:
+        """``value`` as it is."""
+        return float.__new__(cls, value)
+
 
 def _on_float(name: str) -> Any:
-    plain = getattr(float, f"__{name}__")
+    how = _FLOAT.get(name) or getattr(float, f"__{name}__")
 
     def call(self: Float, *other: Any) -> Any:
-        found = plain(self, *other)
-        written = type(self) is Literal and all(type(one) in (Literal, float, int) for one in other)
-        return Literal(found) if written and type(found) is float else scalar(found)
+        if type(self) is Literal and all(type(one) in (Literal, float, int) for one in other):
+            found = how(float(self), *other)
+            return Literal(found) if type(found) is float else scalar(found)
+        numbers = isinstance(other[0], int | float) and not isinstance(other[0], Pointer) if other else True
+        if not numbers:
+            return NotImplemented
+        return scalar(how(*(rounded(one, "f32") for one in (self, *other))))
 
     return call
 
 
+def _quotient(a: float, b: float) -> float:
+    with np.errstate(all="ignore"):
+        return float(np.float64(a) / b)
+
+
+_FLOAT: dict[str, Callable[..., float]] = {
+    "truediv": _quotient,
+    "rtruediv": lambda a, b: _quotient(b, a),
+    "mod": lambda a, b: float(np.fmod(a, b)),
+    "rmod": lambda a, b: float(np.fmod(b, a)),
+}
+"""Operators that Python's floats have not as the device does: by 0, and with the sign of the first."""
 _COMPARE = ("lt", "le", "gt", "ge", "eq", "ne")
-for _name in ("neg", "abs", "add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", *_COMPARE):
+_ALIKE = ("neg", "abs", "add", "radd", "sub", "rsub", "mul", "rmul", *_COMPARE)
+for _name in (*_FLOAT, *_ALIKE):
     setattr(Float, f"__{_name}__", _on_float(_name))
 Float.__hash__ = float.__hash__  # type: ignore[method-assign]
 
@@ -234,7 +266,10 @@ class Int(int):
         return Int(not self) if self.dtype == INT1 else Int(~int(self), self.dtype)
 
     def __truediv__(self, other: Any) -> Any:
-        return Float(int(self) / other) if isinstance(other, int | float) else NotImplemented
+        return Float(self) / other
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return other / Float(self) if isinstance(other, int | float) else NotImplemented
 
     __hash__ = int.__hash__
 
@@ -482,6 +517,12 @@ def _on_known(name: str, how: Callable[[Any, Any], Any], swapped: bool) -> Any:
                 return getattr(self.handle(), engine)(right)
             return NotImplemented
         a, b = (other, self) if swapped else (self, other)
+        if name == "rshift" and isinstance(a, KnownBlock | Int) and a.dtype.is_int_signed():
+            kind = _common(a, b)
+            if kind.is_int_unsigned() and kind != INT1 and type(a) is not Number:
+                signed = dtype(kind.replace("u", "i"))  # the sign of ``a`` is copied
+                b = b.to(signed) if isinstance(b, KnownBlock | Int) else b
+                return combined(how, a.to(signed), b, self._tl).to(kind)
         return combined(how, a, b, self._tl, truths)
 
     return call

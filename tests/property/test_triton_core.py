@@ -159,6 +159,8 @@ def check_binary(name: str, a: str, b: str, form: str | None = None) -> None:
     exact = np.float64 if of == "float64" else exact
     with np.errstate(all="ignore"):
         left, right = (one.astype(TYPES[of]).astype(exact) for one in (x, y))
+        if name == ">>" and a in SIGNED:  # the first operand's sign says what is shifted in
+            left, right = x.astype(np.int64), y.astype(np.int64)
         expected = np.asarray(theirs(left, right)).astype(out_type)
     same = (got == expected) | ((got != got) & (expected != expected))
     assert same.all(), (x[~same][:2], y[~same][:2], got[~same][:2], expected[~same][:2])
