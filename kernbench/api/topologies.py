@@ -125,14 +125,12 @@ def _check(
     from kernbench.engine.components.registry import classes_of, own_classes, problems
     from kernbench.hardware.topology import find, load, parse
     from kernbench.hardware.topology.builder import Topology as Made
-    from kernbench.hardware.topology.described import content_of
     from kernbench.hardware.topology.problems import Problem
     from kernbench.hardware.topology.shapes.idle import unused_wires
 
     if isinstance(topology, PropertyGraph):
-        text = str(topology.properties["spec"])
-        content_of(text)
-        spec = parse(text, f"topology '{topology.properties['name']}'", topo)
+        name = f"topology '{topology.properties['name']}'"
+        spec = parse(str(topology.properties["spec"]), name, topo)
         classes = own_classes(topology, _classes(components, None))
         return spec, classes, {**changes_of(topology), **(topo or {})}
     given = rest = dict(topo or {})

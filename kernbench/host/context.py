@@ -8,13 +8,13 @@ runs wherever its tensors are: with ``--device all`` data parallel over SIPs, wh
 from __future__ import annotations
 
 import importlib
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, NoReturn
 
 from kernbench.engine.machine.machine import Machine
 from kernbench.errors import UsageError
-from kernbench.hardware.topology.described import content_of
 from kernbench.hardware.topology.neighbours import MachineShape, Neighbours
 from kernbench.host import expectations
 from kernbench.host.devices import Accelerator, Ahbm, parse_device
@@ -310,7 +310,8 @@ class Context(TensorFactory):
     @property
     def spec(self) -> dict[str, Any]:
         """The topology's specification, as its file has it after defaults."""
-        return content_of(str(self.graph.properties["spec"]))
+        content: dict[str, Any] = json.loads(str(self.graph.properties["spec"]))
+        return content
 
     @property
     def now(self) -> float:

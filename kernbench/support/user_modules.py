@@ -114,13 +114,11 @@ def load_module(place: str, what: str) -> str:
 
     Raises :class:`UsageError` when it does not import.
     """
-    found = check(place, what)
-    if sys.modules.get(place) is not None:
-        importlib.import_module(place)  # runs none of it; another thread may still import it
-        return place
-    _loaded[place] = found
+    found, loaded = check(place, what), sys.modules.get(place) is not None
+    if not loaded:
+        _loaded[place] = found
     try:
-        if _is_shipped(place):
+        if loaded or _is_shipped(place):  # runs none of a user's; another thread may still import it
             importlib.import_module(place)
         else:
             with _importable(Path.cwd(), *_folders), users_code():

@@ -136,7 +136,7 @@ def test_fewer_ranks_than_sips() -> None:
     [
         ({"collectives": {"all_reduce": "rnig"}}, "algorithm 'rnig' does not exist.*did you mean 'ring'"),
         ({"collectives": {"all_redcue": "ring"}}, "not a collective; did you mean 'all_reduce'"),
-        ({"collectives": {"all_reduce": "no/such.py"}}, "there is no such file"),
+        ({"collectives": {"all_reduce": "no/such.py"}}, "algorithm file .no/such.py. does not exist"),
         ({"collectives": {"all_reduce": "json"}}, "does not exist"),
         ({"collectives": {"all_reduce": "json.tool"}}, "has no ALGORITHMS"),
         ({"defaults": {"slots": 0}}, r"config=: defaults.slots: .*greater than or equal to 1"),

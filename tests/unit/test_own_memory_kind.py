@@ -136,7 +136,7 @@ def test_a_kind_of_memory_in_slices_serves_kernels_as_hbm_does(
 ) -> None:
     hbm = COMPONENT_KINDS["hbm_ctrl"]
     (kinds,) = gc.get_referents(COMPONENT_KINDS)
-    monkeypatch.setitem(kinds, "lpddr_ctrl", replace(hbm, kind="lpddr_ctrl", name="", memory="LPDDR slice"))
+    monkeypatch.setitem(kinds, "lpddr_ctrl", replace(hbm, kind="lpddr_ctrl", memory="LPDDR slice"))
     (tmp_path / "mine.yaml").write_text("builtin.lpddr_ctrl: kernbench.engine.components.hbm:HbmSlice\n")
     file, found = tmp_path / "placed.yaml", {}
     for kind in ("hbm_ctrl", "lpddr_ctrl"):

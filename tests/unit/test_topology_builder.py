@@ -240,6 +240,11 @@ def test_a_python_file_is_a_topology_everywhere(tmp_path: Path) -> None:
     chip.write_text(CHIP.replace('kind="sram",', 'kind="sram", size=3,'), encoding="utf-8")
     with pytest.raises(ConfigError, match=r"^chip\.py:9: parts\.sram\.size: unknown key"):
         kb.load_topology(chip)
+    chip.write_text(CHIP.replace('kind="sram"', 'kind="sram", impl="nothing:Here"'), encoding="utf-8")
+    with pytest.raises(
+        ConfigError, match=r"^chip\.py:9: parts\.sram\.impl: impl 'nothing:Here' does not import"
+    ):
+        kb.load_topology(chip)
     chip.write_text("topology = 3\n", encoding="utf-8")
     with pytest.raises(UsageError, match="expected 'topology', a kb"):
         kb.load_topology(chip)

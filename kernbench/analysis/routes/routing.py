@@ -11,7 +11,6 @@ from kernbench.hardware.kinds import Form, Traffic, component_kind
 from kernbench.hardware.routing import Route, Router, fault_impact
 from kernbench.hardware.routing.core import NM_PER_MM, weight_nm
 from kernbench.hardware.topology import compile_topology, parse
-from kernbench.hardware.topology.described import content_of
 from kernbench.hardware.topology.places import places
 from kernbench.support.hints import suggestion
 from kernbench.support.pgraph import PropertyGraph, QueryError, TopologyRecord, topology_graph
@@ -52,7 +51,6 @@ def resolve_component(graph: PropertyGraph, name: str) -> str:
 
 def kept_topology(spec: str) -> PropertyGraph:
     """The topology of a kept run, compiled from its specification (JSON, as the record holds it)."""
-    content_of(spec)
     return compile_topology(parse(spec, "kept topology"))
 
 

@@ -10,7 +10,6 @@ from typing import Any
 from kernbench.draw.machine.model import Wire
 from kernbench.errors import UsageError
 from kernbench.hardware.kinds import link_kind
-from kernbench.hardware.topology.described import content_of
 from kernbench.hardware.topology.places import places
 from kernbench.support.pgraph import Edge, Node, PropertyGraph
 
@@ -49,12 +48,13 @@ def _bundle(a: str, b: str, edges: list[Edge], owner: Mapping[str, str]) -> Wire
 
 def spec(graph: PropertyGraph) -> dict[str, Any]:
     """The validated topology file that the graph was compiled from."""
-    return content_of(str(graph.properties["spec"]))
+    content: dict[str, Any] = json.loads(str(graph.properties["spec"]))
+    return content
 
 
 def is_tray(graph: PropertyGraph) -> bool:
     """Whether a machine is a tray of packages as topology files without ``parts`` describe them."""
-    content = json.loads(str(graph.properties["spec"]))
+    content = spec(graph)
     return "sip" in content and not content.get("parts") and "built" not in content  # by a former version
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from functools import cache
+from typing import Any
 
 from kernbench.engine.arbiters import registry as arbiters
 from kernbench.engine.components.base import Component
@@ -14,6 +15,7 @@ from kernbench.engine.core.node import overrides
 from kernbench.errors import ConfigError
 from kernbench.hardware.topology.checks import parts
 from kernbench.hardware.topology.component_file import read_components
+from kernbench.hardware.topology.marked_yaml import Path
 from kernbench.hardware.topology.problems import Problem
 from kernbench.hardware.topology.spec import TopologySpec
 from kernbench.support.data_files import data_dir
@@ -63,7 +65,7 @@ def component_class(impl: str, extra: Mapping[str, str] | None = None) -> type[C
 def classes_of(spec: TopologySpec, extra: Mapping[str, str] | None) -> dict[str, str]:
     """The users' classes by ``impl`` name: of the topology's components file, its own, then ``extra``."""
     named = [
-        *(section.impl for _, _, section in parts(spec)),
+        *(impl for _, impl in _impls(spec)),
         *(link.arbiter for link in (*spec.wires.values(), *spec.links.values())),
     ]
     own = {name: name for name in named if ":" in name}
@@ -74,9 +76,22 @@ def problems(spec: TopologySpec, extra: Mapping[str, str] | None = None) -> Iter
     """Keys of a topology that should name a component or arbiter class but do not."""
     yield from arbiters.problems(spec, extra)
     classes = {**spec.components, **(extra or {})}
-    for path, _, section in parts(spec):
-        if section.impl:
-            try:
-                component_class(section.impl, classes)
-            except ConfigError as error:
-                yield Problem((*path, "impl"), str(error))
+    for path, impl in _impls(spec):
+        try:
+            component_class(impl, classes)
+        except ConfigError as error:
+            yield Problem(path, str(error))
+
+
+def _impls(spec: TopologySpec) -> Iterator[tuple[Path, str]]:
+    """Every implementation that a topology names: of its sections, and of the parts of any shape."""
+    yield from (((*path, "impl"), section.impl) for path, _, section in parts(spec) if section.impl)
+    shape = spec.model_dump(include={"defaults", "blocks", "parts"}, exclude_unset=True)
+    yield from _impls_within((), shape)
+
+
+def _impls_within(path: Path, said: Any) -> Iterator[tuple[Path, str]]:
+    for key, value in said.items() if isinstance(said, dict) else ():
+        if key == "impl" and isinstance(value, str) and value and "{" not in value:
+            yield (*path, key), value
+        yield from _impls_within((*path, key), value)

@@ -108,8 +108,8 @@ def checked(
         paths[path] = name
     if beyond_any := list(_out_of_range(data)):
         raise report(beyond_any, source, marked, paths)
-    if "built" in data:
-        raise report([Problem(("built",), _BUILT)], source, marked, paths)
+    if former := [Problem((key,), _BUILT) for key in ("built", "built_in_python") if key in data]:
+        raise report(former, source, marked, paths)
     try:
         spec = TopologySpec.model_validate(data)
     except ValidationError as error:

@@ -25,73 +25,69 @@ _SLICE = ("n_channels", "slice_bytes")
 """What an HBM slice must be given: a topology file says it of a whole cube."""
 
 
-class PartKeys:
-    """The properties of parts of one machine; those that are not given are the default machine's."""
+def _section(spec: TopologySpec, kind: ComponentKind) -> Part:
+    """The default machine's section of a kind of wired component."""
+    if not kind.section:
+        return plain_section(kind)
+    found: Any = spec
+    for key in kind.section:
+        found = found[0] if key == "*" else getattr(found, key)
+    assert isinstance(found, Part)
+    return found
 
-    def __init__(self, spec: TopologySpec) -> None:
-        self.spec = spec
 
-    def section(self, kind: ComponentKind) -> Part:
-        """The default machine's section of a kind of wired component."""
-        if not kind.section:
-            return plain_section(kind)
-        found: Any = self.spec
-        for key in kind.section:
-            found = found[0] if key == "*" else getattr(found, key)
-        assert isinstance(found, Part)
-        return found
+def of_kind(spec: TopologySpec, kind: ComponentKind, keys: Mapping[str, Any], wrong: Wrong) -> Properties:
+    """The properties of components of ``kind`` beside name and location in a machine of ``spec``.
 
-    def of_kind(self, kind: ComponentKind, keys: Mapping[str, Any], wrong: Wrong) -> Properties:
-        """The properties of components of ``kind`` beside name and location.
+    ``wrong`` makes the error of a key, empty where it is none of these, and a message.
+    """
+    usual = _section(spec, kind)
+    known = flat(usual)
+    allowed = [
+        key
+        for key in ("overhead_ns", "impl", "attributes", *kind.properties, *kind.switches)
+        if key != "slice_gbs"
+    ]
+    for key in keys:
+        if key not in allowed:
+            raise wrong(key, f"unknown key, {did_you_mean(key, allowed)}")
+    own = {
+        key: keys.get(key, value)
+        for key, value in _NUMBERED.items()
+        if key in kind.properties and key not in known
+    }
+    if not kind.section:  # what its section lacks, each part says itself
+        for key in kind.properties:
+            if key not in known and key not in keys:
+                raise wrong("", f"{key} is missing, expected a value: the kind has no default")
+        own |= {key: keys[key] for key in kind.properties if key not in known}
+    given = {key: value for key, value in keys.items() if key in known}
+    try:
+        section = type(usual).model_validate(_nest(usual, {**known, **given}))
+    except ValidationError as error:
+        first = from_pydantic(error, type(usual))[0]
+        raise wrong("_".join(map(str, first.path)), first.message) from None
+    if kind.sliced:
+        own |= _slice(spec, wrong, {**flat(section), **keys})
+    return component(kind, section, spec, own)
 
-        ``wrong`` makes the error of a key, empty where it is none of these, and a message.
-        """
-        usual = self.section(kind)
-        known = flat(usual)
-        allowed = [
-            key
-            for key in ("overhead_ns", "impl", "attributes", *kind.properties, *kind.switches)
-            if key != "slice_gbs"
-        ]
-        for key in keys:
-            if key not in allowed:
-                raise wrong(key, f"unknown key, {did_you_mean(key, allowed)}")
-        own = {
-            key: keys.get(key, value)
-            for key, value in _NUMBERED.items()
-            if key in kind.properties and key not in known
-        }
-        if not kind.section:  # what its section lacks, each part says itself
-            for key in kind.properties:
-                if key not in known and key not in keys:
-                    raise wrong("", f"{key} is missing, expected a value: the kind has no default")
-            own |= {key: keys[key] for key in kind.properties if key not in known}
-        given = {key: value for key, value in keys.items() if key in known}
-        try:
-            section = type(usual).model_validate(_nest(usual, {**known, **given}))
-        except ValidationError as error:
-            first = from_pydantic(error, type(usual))[0]
-            raise wrong("_".join(map(str, first.path)), first.message) from None
-        if kind.sliced:
-            own |= self._slice(wrong, {**flat(section), **keys})
-        return component(kind, section, self.spec, own)
 
-    def _slice(self, wrong: Wrong, given: Mapping[str, Any]) -> Properties:
-        """What a topology file says of the HBM of a cube, of one slice."""
-        for key in _SLICE:
-            if key not in given:
-                raise wrong("", f"{key} is missing, expected an integer from 1 on")
-        size = given["slice_bytes"]
-        found: Properties = {
-            "n_channels": given["n_channels"],
-            "slice_bytes": (read_size(size) or size) if isinstance(size, str) else size,
-            "burst_bytes": given.get("burst_bytes", self.spec.system.flit_bytes),
-        }
-        for key, value in found.items():
-            if type(value) is not int or value < 1:
-                unit = ", or bytes with a unit such as '2 GiB'" if key == "slice_bytes" else ""
-                raise wrong(key, f"is {shown(value)}, expected an integer from 1 on{unit}")
-        return {**found, "slice_gbs": int(found["n_channels"]) * float(given["channel_gbs"])}
+def _slice(spec: TopologySpec, wrong: Wrong, given: Mapping[str, Any]) -> Properties:
+    """What a topology file says of the HBM of a cube, of one slice."""
+    for key in _SLICE:
+        if key not in given:
+            raise wrong("", f"{key} is missing, expected an integer from 1 on")
+    size = given["slice_bytes"]
+    found: Properties = {
+        "n_channels": given["n_channels"],
+        "slice_bytes": (read_size(size) or size) if isinstance(size, str) else size,
+        "burst_bytes": given.get("burst_bytes", spec.system.flit_bytes),
+    }
+    for key, value in found.items():
+        if type(value) is not int or value < 1:
+            unit = ", or bytes with a unit such as '2 GiB'" if key == "slice_bytes" else ""
+            raise wrong(key, f"is {shown(value)}, expected an integer from 1 on{unit}")
+    return {**found, "slice_gbs": int(found["n_channels"]) * float(given["channel_gbs"])}
 
 
 def flat(section: Section) -> Properties:

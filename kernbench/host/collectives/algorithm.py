@@ -7,8 +7,7 @@ package; ``ccl.yaml`` names those to use.
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,12 +15,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
-from kernbench.errors import ConfigError
+from kernbench.errors import ConfigError, UsageError
 from kernbench.hardware.topology.neighbours import MachineShape, Neighbours
 from kernbench.hardware.topology.nodes import Location
 from kernbench.host.collectives.steps import Limits, Vector
 from kernbench.support.hints import suggestion
-from kernbench.support.user_modules import check, users_code
+from kernbench.support.user_modules import load_file, load_module
 
 if TYPE_CHECKING:
     from kernbench.host import Tensor
@@ -141,7 +140,10 @@ def find(name: str) -> Sequence[Algorithm]:
     Raises:
         ConfigError: There is no such module, or it has no ``ALGORITHMS``.
     """
-    module = _module(name)
+    try:
+        module = _module(name)
+    except UsageError as error:
+        raise ConfigError(f"algorithm '{name}': {error}") from error
     found = getattr(module, "ALGORITHMS", None)
     if not isinstance(found, tuple | list) or not all(isinstance(one, Algorithm) for one in found):
         raise ConfigError(f"algorithm '{name}': its module has no ALGORITHMS, a tuple of Algorithm; add it")
@@ -156,30 +158,10 @@ def shipped() -> list[str]:
 
 def _module(name: str) -> ModuleType:
     if name.endswith(".py"):
-        return _file(name)
-    target = name if "." in name else f"{_SHIPPED}.{name}"
-    check(target, "algorithm")
-    try:
-        return importlib.import_module(target)
-    except ModuleNotFoundError as error:
-        if error.name is None or not (target == error.name or target.startswith(f"{error.name}.")):
-            raise
-        known = shipped()
+        return sys.modules[load_file(name, "algorithm")]
+    if "." not in name and name not in (known := shipped()):
         raise ConfigError(
             f"algorithm '{name}' does not exist{suggestion(name, known)}; use one of {', '.join(known)}, "
             "a Python file or an importable module"
-        ) from None
-
-
-def _file(name: str) -> ModuleType:
-    path = Path(name).expanduser()
-    if not path.is_file():
-        raise ConfigError(f"algorithm '{name}': there is no such file; give the path of a Python file")
-    check(name, "algorithm file")
-    spec = importlib.util.spec_from_file_location(f"kernbench_algorithm_{path.stem}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    with users_code():
-        spec.loader.exec_module(module)
-    return module
+        )
+    return sys.modules[load_module(name if "." in name else f"{_SHIPPED}.{name}", "algorithm")]

@@ -13,7 +13,7 @@ from kernbench.errors import ConfigError
 from kernbench.hardware.kinds import COMPONENT_KINDS
 from kernbench.hardware.topology.marked_yaml import Path, dotted
 from kernbench.hardware.topology.nodes import HOST_CPU
-from kernbench.hardware.topology.part_keys import PartKeys
+from kernbench.hardware.topology.part_keys import of_kind
 from kernbench.hardware.topology.shapes.expressions import filled
 from kernbench.hardware.topology.shapes.idle import refuse_idle_sections
 from kernbench.hardware.topology.shapes.model import LEVELS, Block
@@ -34,7 +34,6 @@ class Elaboration:
 
     def __init__(self, spec: TopologySpec) -> None:
         self.spec = spec
-        self.keys = PartKeys(spec)
         self.blocks = (*spec.blocks, *(name for name in TEMPLATES if name not in spec.blocks))
         """Names of all blocks, the built-in ones last."""
         self.sections: set[str] = set()
@@ -114,7 +113,7 @@ class Elaboration:
                 return self.wrong((*path, key) if key else path, message)
 
             record = COMPONENT_KINDS[kind]
-            self._sorts[known] = Sort(record, self.keys.of_kind(record, {**defaults, **keys}, wrong))
+            self._sorts[known] = Sort(record, of_kind(self.spec, record, {**defaults, **keys}, wrong))
         return self._sorts[known]
 
     def group(self, level: str) -> Sort:
