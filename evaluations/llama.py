@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from math import floor, log10
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,6 @@ from kernbench.api.models.step_time import ns_by_part
 from kernbench.api.sweeps.evaluator import Evaluator, PointRun
 from kernbench.errors import UsageError
 from kernbench.hardware.kinds.links import BLUE, FAINT, GREEN, ORANGE, PURPLE, SKY, VERMILION
-from kernbench.hardware.topology.described import content_of
 from kernbench.workloads.benches.llama_decoder import named, sizes_of
 from kernbench.workloads.benches.params import Param
 
@@ -112,7 +112,7 @@ def _of_so_many(evaluator: Evaluator, packages: int) -> dict[str, object]:
     """Changes that give the machine ``packages`` packages; a machine of parts has those of its file."""
     graph = evaluator.machine()
     there = int(graph.properties["sips"])
-    if "parts" not in content_of(str(graph.properties["spec"])):
+    if "parts" not in json.loads(str(graph.properties["spec"])):
         return {"system.sips": packages}
     if packages not in (1, there):
         raise UsageError(
