@@ -19,6 +19,7 @@ from kernbench_graph.errors import (
     ReadOnlyError,
     RunNotFoundError,
     StoreError,
+    UnknownNameError,
 )
 from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.store import GraphStore
@@ -350,6 +351,15 @@ def test_wrong_queries_are_explained_in_one_line(store: GraphStore) -> None:
             store.query(cypher, run="a")
         assert "\n" not in str(caught.value)
         assert store.query(COUNT, run="a").rows == [(2,)]
+
+
+def test_what_nothing_here_works_out_and_what_nothing_has_is_said(store: GraphStore) -> None:
+    store.computed = None
+    store.keep(*sample(id="a"))
+    with pytest.raises(QueryError, match="Step: KernBench works that out; open the store with"):
+        store.query("MATCH (s:Step) RETURN s.number AS n", run="a")
+    with pytest.raises(UnknownNameError, match="did you mean 'bytes'"):
+        store.query("MATCH (t:Transaction) RETURN t.byts AS b", run="a")
 
 
 def test_the_history_says_what_it_lacks(store: GraphStore) -> None:

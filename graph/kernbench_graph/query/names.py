@@ -239,9 +239,14 @@ def _of(used: Used, variable: str, graph: Names) -> Collection[str]:
     return frozenset().union(*(_OWN[label] for label in labels)) or graph.properties
 
 
-def _meant(name: str, known: Collection[str]) -> str:
+def closest(name: str, known: Collection[str]) -> str:
+    """The one of ``known`` names that is spelt much like ``name``, or begins as it; empty where none does."""
     folded = {candidate.lower(): candidate for candidate in sorted(known)}
     close = difflib.get_close_matches(name.lower(), folded, n=1, cutoff=0.6)
     within = [text for low, text in folded.items() if len(name) > 2 and low.startswith(name.lower())]
-    found = [folded[text] for text in close] or within[:1]
-    return f"; did you mean '{found[0]}'?" if found else f"; there are {', '.join(sorted(known))}"
+    return next(iter([folded[text] for text in close] or within), "")
+
+
+def _meant(name: str, known: Collection[str]) -> str:
+    found = closest(name, known)
+    return f"; did you mean '{found}'?" if found else f"; there are {', '.join(sorted(known))}"

@@ -136,6 +136,11 @@ def text_at(found: Sequence[Token], at: int) -> str:
     return found[at][1] if 0 <= at < len(found) else ""
 
 
+def kind_at(found: Sequence[Token], at: int) -> str:
+    """The kind of a token; empty outside."""
+    return found[at][0] if 0 <= at < len(found) else ""
+
+
 def opens_node(found: Sequence[Token], at: int) -> bool:
     """Whether the token is a bracket after which a node stands, or a variable on its own."""
     if text_at(found, at) != "(" or found[at][0] != "mark":
@@ -148,7 +153,7 @@ def opens_node(found: Sequence[Token], at: int) -> bool:
     if first in (")", ":", "{", "WHERE", "IS"):
         return True
     is_type = second == "IS" and third not in ("NOT", "NULL", "TYPED", "NORMALIZED", ":")
-    return found[at + 1][0] in _NAMES and (second in (")", ":", "{", "WHERE") or is_type)
+    return kind_at(found, at + 1) in _NAMES and (second in (")", ":", "{", "WHERE") or is_type)
 
 
 def path_from(found: Sequence[Token], at: int) -> Part:
@@ -227,7 +232,7 @@ def _step(found: Sequence[Token], at: int) -> tuple[PatternStep, int] | None:
         place = Place(start, closing(found, start), names_at, at, 0, unusual)
         if text_at(found, at) == "*":
             is_long = True
-            while text_at(found, at) in ("*", ".") or found[at][0] == "number":
+            while text_at(found, at) in ("*", ".") or kind_at(found, at) == "number":
                 at += 1
         if has_properties := text_at(found, at) == "{":
             place = _with_properties(found, place, at)
@@ -246,7 +251,7 @@ def _step(found: Sequence[Token], at: int) -> tuple[PatternStep, int] | None:
 
 
 def _variable(found: Sequence[Token], at: int) -> tuple[str, int]:
-    named = found[at][0] in _NAMES and found[at][1].upper() not in ("WHERE", "IS")
+    named = kind_at(found, at) in _NAMES and found[at][1].upper() not in ("WHERE", "IS")
     return (found[at][1].strip("`"), at + 1) if named else ("", at)
 
 

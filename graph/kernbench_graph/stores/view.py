@@ -7,7 +7,7 @@ has of each.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from kernbench_graph.errors import QueryError, UnknownNameError
@@ -16,7 +16,9 @@ from kernbench_graph.query.guard import parameter_names
 from kernbench_graph.query.looked_at import ADDED, ALL, looked_at
 from kernbench_graph.query.names import used_names
 from kernbench_graph.records import is_id
+from kernbench_graph.schema import SCHEMA
 
+_WORKED_OUT = SCHEMA.computed_names() | SCHEMA.fact_names()
 HISTORY_HAS = f"the graph over all runs has {', '.join(HISTORY)}: name a run for the rest"
 
 
@@ -33,6 +35,13 @@ def named_runs(
         if isinstance(value, str) and (value in named.values() or (is_id(value) and is_kept(value))):
             named[name] = value
     return named
+
+
+def check_computed(names: Iterable[str]) -> None:
+    """``QueryError`` where ``names`` have what is worked out; for stores in which nothing does so."""
+    if lacking := sorted(_WORKED_OUT.intersection(names)):
+        what = ", ".join(lacking)
+        raise QueryError(f"{what}: KernBench works that out; open the store with kernbench.open_store")
 
 
 def check_history(cypher: str) -> None:

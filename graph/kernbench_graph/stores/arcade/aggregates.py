@@ -54,7 +54,9 @@ def _projected(cypher: str, at: int) -> str:
     items, end = items_from(found, first)
     keys, stop = items_from(found, end + 2) if found[end:] and found[end][1].upper() == "ORDER" else ([], end)
     expressions = [without_alias(item) for item in items]
-    if not all(items) or not any(_is_within(some) for some in [*expressions, *map(without_direction, keys)]):
+    if not all([*items, *keys]) or not any(
+        _is_within(some) for some in [*expressions, *map(without_direction, keys)]
+    ):
         return cypher
     if any(item[0][1] == "*" for item in items):
         raise QueryError("an aggregate in an expression stands beside *; name the columns that * stands for")

@@ -28,7 +28,6 @@ from kernbench_graph.query.plans import asked_for_plan
 from kernbench_graph.query.windows import anchored, joined
 from kernbench_graph.records import resolve_ref
 from kernbench_graph.result import Result
-from kernbench_graph.schema import SCHEMA
 from kernbench_graph.store import GraphQuery
 from kernbench_graph.stores.arcade.messages import refuse_profile
 from kernbench_graph.stores.arcade.process import ArcadeEndedError
@@ -36,14 +35,13 @@ from kernbench_graph.stores.embedded.cache import Database
 from kernbench_graph.stores.embedded.dialect import answered_alike, dialect
 from kernbench_graph.stores.embedded.engines import ARCADE, LADYBUG, engines
 from kernbench_graph.stores.embedded.run_graphs import RunGraphs
-from kernbench_graph.stores.view import HISTORY_HAS, check_history, named_runs
+from kernbench_graph.stores.view import HISTORY_HAS, check_computed, check_history, named_runs
 
 _LARGE = 50_000
 """Nodes and relationships of a graph that ArcadeDB takes about 2 s to build, and LadybugDB a seventh of that.
 
 From there on LadybugDB is asked first what both answer alike.
 """
-_WORKED_OUT = SCHEMA.computed_names() | SCHEMA.fact_names()
 
 
 class LocalStore(RunGraphs):
@@ -94,7 +92,8 @@ class LocalStore(RunGraphs):
         else:
             run = self.resolve(run)
             values.setdefault("run", run)
-            self._check_computed(cypher)
+            if self.computed is None:
+                check_computed(words(cypher))
             runs = tuple(dict.fromkeys(named_runs(cypher, run, values, self._is_kept).values()))
         try:
             if asked.engine is None and chosen == ARCADE and runs and self._is_large(cypher, runs, values):
@@ -162,9 +161,3 @@ class LocalStore(RunGraphs):
         if not runs:
             return self._history_database(history_for(names), engine)
         return self._runs_database(runs, engine, names)
-
-    def _check_computed(self, cypher: str) -> None:
-        """``QueryError`` where a text names what is worked out, and nothing here works it out."""
-        if self.computed is None and (lacking := sorted(_WORKED_OUT & set(words(cypher)))):
-            what = ", ".join(lacking)
-            raise QueryError(f"{what}: KernBench works that out; open the store with kernbench.open_store")

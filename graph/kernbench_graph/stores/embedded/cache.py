@@ -15,7 +15,8 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
@@ -57,40 +58,38 @@ Progress = Callable[[int, int], None]
 """Called with the nodes and relationships added so far, and how many there are."""
 
 
-class DatabaseEngine(Protocol[D]):  # type: ignore[misc]  # invariant through Fill
+@dataclass(frozen=True)
+class DatabaseEngine(Generic[D]):
     """Makes and opens the databases of one engine."""
 
-    @property
-    def file(self) -> str:
-        """Name of the file or folder of a database."""
+    file: str
+    """Name of the file or folder of a database."""
+    prefixes: tuple[str, str]
+    """What names of entries begin with, without what was added to runs and with it."""
+    grows: bool
+    """Whether more can be added to a database that was filled."""
+    version: Callable[[], str]
+    """Of the projection and of whatever else decides if an older file can be opened."""
+    project: Project
+    """Fills an empty database with parts of graphs, or where it ``grows`` adds them."""
+    build: Callable[[Path, Fill[D], int], None]
+    """Makes a database in a path for about so many bytes of data, or adds to the one there."""
+    in_memory: Callable[[Fill[D], int], D]
+    """A database that goes with this process, for about so many bytes of data."""
+    open: Callable[[Path], D]
+    """Opens a database for reading; ``StoreError`` or ``OSError`` when that fails."""
+    state: Callable[[Path], tuple[int, int]]
+    """Bytes of a database, and a number that differs when it was changed."""
 
-    @property
-    def version(self) -> str:
-        """Of the projection and of whatever else decides if an older file can be opened."""
 
-    @property
-    def prefixes(self) -> tuple[str, str]:
-        """What names of entries begin with, without what was added to runs and with it."""
-
-    @property
-    def grows(self) -> bool:
-        """Whether more can be added to a database that was filled."""
-
-    @property
-    def project(self) -> Project:
-        """Fills an empty database with parts of graphs, or where it ``grows`` adds them."""
-
-    def build(self, path: Path, fill: Fill[D], data_bytes: int) -> None:
-        """Make a database in ``path``, or add to the one there."""
-
-    def open(self, path: Path) -> D:
-        """Open a database for reading; ``StoreError`` or ``OSError`` when that fails."""
-
-    def in_memory(self, fill: Fill[D], data_bytes: int) -> D:
-        """A database that goes with this process."""
-
-    def state(self, path: Path) -> tuple[int, int]:
-        """Bytes of a database, and a number that differs when it was changed."""
+@contextmanager
+def closed_on_error(database: D) -> Iterator[D]:
+    """Close a database where filling it fails."""
+    try:
+        yield database
+    except BaseException:
+        database.close()
+        raise
 
 
 About = dict[str, Any]
@@ -137,7 +136,7 @@ class ProjectionCache(Generic[D]):
 
     def name(self, prefix: str, *contents: str) -> str:
         """The name of the entry made from records of these ``contents``."""
-        return entry_name(self._engine.version, prefix, *contents)
+        return entry_name(self._engine.version(), prefix, *contents)
 
     def open(
         self,

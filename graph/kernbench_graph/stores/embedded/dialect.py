@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from kernbench_graph.errors import QueryError
@@ -17,7 +18,14 @@ from kernbench_graph.projection import second_label
 from kernbench_graph.query.guard import Token, statement
 from kernbench_graph.query.items import is_clause
 from kernbench_graph.query.names import Names, check_names, used_names
-from kernbench_graph.query.patterns import UnreadPatternError, chains, closing, edited, opened_before
+from kernbench_graph.query.patterns import (
+    UnreadPatternError,
+    chains,
+    closing,
+    edited,
+    opened_before,
+    text_at,
+)
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.stores.embedded.dialect_values import check_values
 from kernbench_graph.stores.embedded.filtered_steps import check_filtered_steps
@@ -218,8 +226,9 @@ def _check_order(found: list[Token]) -> None:
 def _with_sums(cypher: str, found: list[Token]) -> str:
     """The text with the sum of nothing as 0, which the engine makes null."""
     edits: list[tuple[int, int, str]] = []
-    for at, (kind, text, place) in enumerate(found):
-        if kind == "word" and text.lower() == "sum" and found[at + 1 : at + 2] and found[at + 1][1] == "(":
-            end = found[closing(found, at + 1)][2] + 1
-            edits += [(place, place, "coalesce("), (end, end, ", 0)")]
+    with suppress(UnreadPatternError):  # a bracket that is not closed, which the engine refuses
+        for at, (kind, text, place) in enumerate(found):
+            if kind == "word" and text.lower() == "sum" and text_at(found, at + 1) == "(":
+                end = found[closing(found, at + 1)][2] + 1
+                edits += [(place, place, "coalesce("), (end, end, ", 0)")]
     return edited(cypher, edits)

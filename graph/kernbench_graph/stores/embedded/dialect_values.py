@@ -16,7 +16,8 @@ from kernbench_graph.query.patterns import opened_before
 from kernbench_graph.stores.embedded.refusing import refusal
 
 _LARGEST = 2**63
-_COMPARING = "=<>"
+_NOTHING = ("", "", 0)
+_COMPARING = ("=", "<", ">")
 _WITHIN = ("CONTAINS", "STARTS", "ENDS")
 
 
@@ -25,15 +26,16 @@ def check_values(cypher: str, found: Sequence[Token], params: Mapping[str, Any])
     columns = columns_of(cypher) or []
     if len(set(columns)) < len(columns):
         raise refusal("two columns of one name", "give each its own with AS")
+    ended = [*found, _NOTHING, _NOTHING]
     for at, token in enumerate(found):
-        before = found[at - 1] if at else ("", "", 0)
-        after = found[at + 1] if at + 1 < len(found) else ("", "", 0)
+        before = found[at - 1] if at else _NOTHING
+        after = ended[at + 1]
         if token[0] == "number":
             _check_number(token[1], before[1])
         elif token[1] == "{" and _is_map(found, at):
             raise refusal("maps", "return the values as columns")
         elif token[1] in _COMPARING and token[0] == "mark":
-            _check_comparison(before, after if after[1] not in _COMPARING else found[at + 2])
+            _check_comparison(before, after if after[1] not in _COMPARING else ended[at + 2])
         elif token[0] == "word" and token[1].upper() in _WITHIN:
             _check_within(before, found[at + 1 + (token[1].upper() != "CONTAINS") :][:1])
     texts = any(token[0] == "word" and token[1].upper() in _WITHIN for token in found)

@@ -6,9 +6,8 @@ parameters, its graph and the next question look at the same ones.
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -23,31 +22,12 @@ class Recent(Generic[R]):
 
     def __init__(self, read: Callable[[Path], R], most: int = 2) -> None:
         """``read`` reads the record in a folder."""
-        self._read, self._most = read, most
-        self._kept: OrderedDict[Path, tuple[_State, R]] = OrderedDict()
-        self._lock = threading.Lock()
+        self._remembered = lru_cache(maxsize=most)(lambda folder, state: read(folder))
+        self.clear = self._remembered.cache_clear
 
     def read(self, folder: Path) -> R:
         """The record in ``folder``: that of last time unless its manifest has changed."""
-        state = state_of(folder / manifest.NAME)
-        with self._lock:
-            found = self._kept.get(folder)
-            if found is not None and found[0] == state:
-                self._kept.move_to_end(folder)
-                return found[1]
-        record = self._read(folder)
-        if state is not None:
-            with self._lock:
-                self._kept[folder] = state, record
-                self._kept.move_to_end(folder)
-                while len(self._kept) > self._most:
-                    self._kept.popitem(last=False)
-        return record
-
-    def clear(self) -> None:
-        """Let go of all records."""
-        with self._lock:
-            self._kept.clear()
+        return self._remembered(folder, state_of(folder / manifest.NAME))
 
 
 def files_in(folder: Path) -> list[tuple[Path, _State | None]]:

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from kernbench_graph.errors import QueryError, ReadOnlyError
+from kernbench_graph.errors import ReadOnlyError, UnknownNameError
 from kernbench_graph.query.guard import check_read_only, words
+from kernbench_graph.query.names import closest
 from kernbench_graph.query.plans import EXPLAIN, asked_for_plan
 from kernbench_graph.result import Result
 from kernbench_graph.schema import SCHEMA
@@ -124,12 +125,14 @@ def rows(server: Neo4jServer, query: Planned, values: Mapping[str, Any], timeout
 
 
 def _check_names(notifications: Any) -> None:
-    """``QueryError`` where the server says that the database has nothing of some name."""
+    """``UnknownNameError`` where the server says that the database has nothing of some name."""
     for entry in notifications or ():
         code, description = str(entry.get("code", "")), str(entry.get("description", ""))
         name = description.rpartition(": ")[2].rstrip(")")
         if any(part in code for part in _UNKNOWN) and name not in _KNOWN:
-            raise QueryError(f"the query is not valid here: nothing is called '{name}'; see the schema")
+            found = closest(name, _KNOWN)
+            meant = f"did you mean '{found}'?" if found else "see the schema"
+            raise UnknownNameError(f"the query is not valid here: nothing is called '{name}'; {meant}")
 
 
 def _operators(plan: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -36,7 +36,7 @@ from kernbench_graph.stores.neo4j.detail import DETAILS, least_detail, left_out
 from kernbench_graph.stores.neo4j.push import Push
 from kernbench_graph.stores.neo4j.removal import clean, files_owner, remove
 from kernbench_graph.stores.neo4j.server import Neo4jServer, parse
-from kernbench_graph.stores.view import check_history, named_runs
+from kernbench_graph.stores.view import check_computed, check_history, named_runs
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -294,7 +294,8 @@ class Neo4jStore(GraphStore):
                     f"run '{run_id}' was pushed with --detail {detail}, without {lacking}; push it with "
                     f"--detail {least_detail(lacking)} after 'runs rm', or ask a store that has all of it"
                 )
-            # Where nothing works them out here, no store has them.
+            if self.computed is None and facts != FACTS_VERSION:
+                check_computed(query.names)
             old = self.computed is not None and facts != FACTS_VERSION
             if old and (lacking := _first(query.names & _WORKED_OUT)):
                 raise QueryError(
