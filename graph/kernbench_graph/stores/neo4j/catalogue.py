@@ -25,6 +25,11 @@ _LISTED = """WITH k, coalesce(k.briefed, '') = $of AS known
 RETURN k.id AS id, CASE WHEN known THEN k.brief END AS brief,
        CASE WHEN known THEN null ELSE k.manifest END AS manifest"""
 SET_BRIEF = "k.briefed = $briefed, k.brief = $brief"
+_TAG = f"""MATCH (k:KernbenchRun {{id: $id}}) MATCH (r:Run {{id: $id}})
+SET k.manifest = $manifest, r.tags = $tags, {SET_BRIEF}
+WITH r OPTIONAL MATCH (r)-[:TAGGED]->(old:Tag) DETACH DELETE old
+WITH DISTINCT r UNWIND $names AS name
+CREATE (r)-[:TAGGED]->(:Tag {{id: r.id + $prefix + name, name: name}})"""
 
 
 class KeptEntry(NamedTuple):
@@ -113,12 +118,7 @@ class Catalogue:
             content["wall"]["tags"] = text
             data = manifest.encode(content, run_id)
             tx.run(
-                "MATCH (k:KernbenchRun {id: $id}) MATCH (r:Run {id: $id}) "
-                f"SET k.manifest = $manifest, r.tags = $tags, {SET_BRIEF} "
-                "WITH r OPTIONAL MATCH (r)-[:TAGGED]->(old:Tag) DETACH DELETE old "
-                "WITH DISTINCT r UNWIND $names AS name "
-                "CREATE (r)-[:TAGGED]->(:Tag {id: r.id + $prefix + name, name: name})",
-                id=run_id, manifest=data, tags=text, names=tag_list(text), prefix=f"/{TAG_PREFIX}",
+                _TAG, id=run_id, manifest=data, tags=text, names=tag_list(text), prefix=f"/{TAG_PREFIX}",
                 **brief_values(run_id, data),
             ).consume()  # fmt: skip
             return text
