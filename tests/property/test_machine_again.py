@@ -154,7 +154,7 @@ def fresh(graph: PropertyGraph, how: str, size: int, check: bool) -> dict[str, A
     return run_on(Machine(graph, [data, recorder], check=check), (recorder, data), how, size)
 
 
-@examples(200, suppress_health_check=[HealthCheck.too_slow])
+@examples(120, suppress_health_check=[HealthCheck.too_slow])
 @given(overrides=MACHINES, first=RUNS, second=RUNS)
 def test_a_run_on_a_machine_that_was_used(overrides: Any, first: Any, second: Any) -> None:
     graph = compiled(None, overrides)
