@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 from kernbench_graph.archive import record as archive
 from kernbench_graph.archive.atomic import clean_leftovers, new_folder
-from kernbench_graph.errors import ArchiveError, SchemaVersionError, StoreError
+from kernbench_graph.errors import ArchiveError, RunNotFoundError, SchemaVersionError, StoreError
 from kernbench_graph.opening import open_store
-from kernbench_graph.records import TopologyRecord
+from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION
 from kernbench_graph.stores.embedded.store import EmbeddedStore
 
@@ -214,6 +214,18 @@ def test_a_list_reads_the_manifests_that_changed_alone(root: Path, monkeypatch: 
     (root / "cache" / "runs.json").write_text("[]")
     with reopen(root) as store:
         assert store.runs() == whole
+
+
+def test_what_is_long_can_be_looked_at_once_the_store_is_closed(root: Path) -> None:
+    run, topology = sample(id="c")
+    with reopen(root) as store:
+        store.keep(RunRecord({**run.info, "long": [1] * 1000}, run.tables), topology)
+        *_, here = store.runs()
+        *_, gone = store.runs()
+    assert here["long"] == [1] * 1000
+    shutil.rmtree(root / "runs" / "c")
+    with pytest.raises(RunNotFoundError, match="no run 'c'"):
+        gone["long"]
 
 
 def test_a_missing_cache_is_built_without_a_word(root: Path) -> None:

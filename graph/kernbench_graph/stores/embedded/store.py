@@ -237,7 +237,9 @@ class EmbeddedStore(LocalStore):
         return found
 
     def _info(self, run_id: str) -> Mapping[str, Any]:
-        return archive.read_info(self._place(run_id))[0]
+        if not self._is_kept(run_id):
+            raise self._unknown(run_id)
+        return archive.read_info(self._runs / run_id)[0]  # also once the store is closed
 
     def _note_unreadable(self, run_id: str, error: ArchiveError) -> None:
         self._note(f"run '{run_id}' is left out: {error}")
