@@ -5,18 +5,31 @@ PyTorch's own tensors stay on the host, where their values are worked out.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any
 
 import torch
+from torch._dynamo.eval_frame import skip_code
 from torch.overrides import TorchFunctionMode
+
+from kernbench.inductor.residents import device
+from kernbench.support.user_code import is_users
 
 _NAMES = ("cuda", "xpu", "mps", "hpu", "mtia")
 _SHARES = (torch.as_tensor, torch.asarray)
+_IS_CUDA = torch.Tensor.is_cuda.__get__
+_READS = frozenset(
+    getattr(torch.Tensor, name)
+    for name in ("numpy", "tolist", "data_ptr", "storage", "untyped_storage", "__array__", "__deepcopy__",
+                 "__dlpack__", "__format__", "__reduce_ex__", "__repr__")
+)  # fmt: skip
+"""What hands out a tensor's values other than by PyTorch's operations."""
 
 
-def _here(value: Any) -> Any:
+def here(value: Any) -> Any:
     """``value``, or the host where it is the name of an accelerator."""
     if isinstance(value, str):
         return "cpu" if value.partition(":")[0] in _NAMES else value
@@ -43,8 +56,17 @@ class Accelerators(TorchFunctionMode):  # type: ignore[misc]
             args, named = (args[0], "cuda" if func is torch.Tensor.cuda else "cpu"), {}
             func = torch.Tensor.to
         if torch.compiler.is_compiling():  # names would become those of nodes
-            return func(*map(_here, args), **{key: _here(named[key]) for key in named})
-        moved, given = [_here(one) for one in args], {key: _here(one) for key, one in named.items()}
+            there = dict(named)
+            for key in named:
+                there[key] = here(named[key])
+            return func(*map(here, args), **there)
+        if func is torch.Tensor.pin_memory:
+            return args[0]
+        if func == _IS_CUDA and is_users(sys._getframe(1).f_code.co_filename):
+            return True
+        if func in _READS:
+            device().fetched(args[:1])
+        moved, given = [here(one) for one in args], {key: here(one) for key, one in named.items()}
         before, after = (*args, *named.values()), (*moved, *given.values())
         self._asked = self._asked or any(a is not b for a, b in zip(before, after, strict=True))
         found = func(*moved, **given)
@@ -53,12 +75,26 @@ class Accelerators(TorchFunctionMode):  # type: ignore[misc]
         return found.clone() if same and placed else found
 
 
+skip_code(Accelerators.__torch_function__.__code__)  # alone it is not to be compiled, only within models
+
+
 def autocast(before: Callable[..., None]) -> Callable[..., None]:
     """``torch.autocast.__init__`` that has accelerators' types of numbers in what the host works out."""
 
     @wraps(before)
     def init(self: Any, device_type: str, dtype: Any = None, *args: Any, **named: Any) -> None:
         kind = torch.get_autocast_dtype(device_type) if dtype is None else dtype
-        before(self, _here(device_type), kind, *args, **named)
+        before(self, here(device_type), kind, *args, **named)
 
     return init
+
+
+@contextmanager
+def replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
+    """Meanwhile ``owner`` has ``value`` under a name."""
+    before = getattr(owner, name)
+    setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        setattr(owner, name, before)

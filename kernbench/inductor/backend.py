@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial, reduce
+from operator import mul
 from types import ModuleType
 from typing import Any
 
@@ -27,15 +28,22 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._pytree import tree_map
 
 from kernbench.host.current import running
-from kernbench.inductor.accelerators import Accelerators, autocast
-from kernbench.inductor.buffers import Array, Strided, context, empty_strided
+from kernbench.inductor.accelerators import Accelerators, autocast, replaced
+from kernbench.inductor.buffers import Array, Strided, empty_strided
+from kernbench.inductor.cuda import on_cuda
 from kernbench.inductor.library import host_calls
-from kernbench.inductor.residents import HostOperations, device, dtype_of, untouched
+from kernbench.inductor.residents import SHORT, HostOperations, device, dtype_of, untouched
 from kernbench.inductor.sources import MODEL_LINES, refused
 from kernbench.support import dtypes
 from kernbench.support.stand_ins import standing_aside, standing_in
 from kernbench.support.user_code import is_users
 from kernbench.torch import TYPES
+from kernbench.triton.random import integers, normals, philox, unit
+
+try:
+    import torch._functorch._aot_autograd.graph_compile as tracing
+except ImportError:  # until 2.8
+    import torch._functorch._aot_autograd.jit_compile_runtime_wrappers as tracing
 
 OLDEST = (2, 6)
 """The first version of PyTorch whose grids are in the text of its kernels' code."""
@@ -43,7 +51,6 @@ _CONFIG = {
     "cpu_backend": "triton",
     "force_disable_caches": True,
     "compile_threads": 1,
-    "fallback_random": True,
     "triton.autotune_at_compile_time": False,
 }
 _FRAME = re.compile(r'File "(.+?)", line (\d+)')
@@ -81,12 +88,14 @@ def kernbench(
             first, _ = (node.meta.get("source_fn_stack") or [(node.name, None)])[-1]  # what AOT has of it
             named[first + _BACKWARD] = line, part + _BACKWARD
     with ExitStack() as until:
+        # Traced so, sizes would be divided in f64 on the machine, which no engine does.
+        until.enter_context(replaced(tracing, "tensorify_python_scalars", lambda *_: None))
         # With donated buffers a backward pass would write over what its forward pass kept for it.
-        until.enter_context(_replaced(torch._functorch.config, "donated_buffer", False))
+        until.enter_context(replaced(torch._functorch.config, "donated_buffer", False))
         if torch.is_grad_enabled() and any(getattr(one, "requires_grad", False) for one in example_inputs):
             # The backward pass of attention has no kernel of its own: products and a softmax take its place.
             until.enter_context(sdpa_kernel(SDPBackend.MATH))
-            until.enter_context(_replaced(fuse_attention, "_sfdp_params_check", lambda match: False))
+            until.enter_context(replaced(fuse_attention, "_sfdp_params_check", lambda match: False))
         return compile_fx.compile_fx(  # type: ignore[no-any-return]
             graph,
             example_inputs,
@@ -112,7 +121,9 @@ def _compiled(
     for node in copied.nodes:  # strides may be others than those that it was traced with
         if node.target is torch.ops.aten.view.default:
             node.target = torch.ops.aten.reshape.default
+        node.target = _DRAWN.get(str(node.target), node.target)
     plain = torch.fx.GraphModule(graph, copied)  # before Inductor changes the graph
+    shorts = [one for one in SHORT if any(_type_of(node) is _DTYPES[one] for node in copied.nodes)]
     kind = "backward" if how.get("is_backward") else "forward"
     made: list[tuple[ModuleType, dict[str, Any]]] = []
 
@@ -127,16 +138,45 @@ def _compiled(
 
     with (
         standing_aside(),
-        _replaced(GraphLowering, "compile_to_module", loaded),
-        _replaced(torch.utils._triton, "triton_hash_with_backend", lambda: ""),
+        replaced(GraphLowering, "compile_to_module", loaded),
+        replaced(torch.utils._triton, "triton_hash_with_backend", lambda: ""),
     ):
         as_it_is = compile_fx.compile_fx_inner(graph, example_inputs, **how)
     if not made:  # it calls nothing
         return as_it_is  # type: ignore[no-any-return]
     names = [node.name for node in plain.graph.nodes if node.op == "placeholder"]
-    carried_out = partial(_call, *made[0], plain, names)
+    carried_out = partial(_call, *made[0], plain, names, shorts[0] if shorts else "")
     carried_out._boxed_call = True  # type: ignore[attr-defined]  # its arguments come in a list
     return carried_out
+
+
+def _type_of(node: Any) -> Any:
+    return getattr(node.meta.get("val"), "dtype", None)
+
+
+def _seeds(count: int, device: object = None) -> Any:
+    """Of random numbers of a graph: each call draws from PyTorch's generator."""
+    return torch.randint(-(2**63), 2**63 - 1, [count])
+
+
+def _random(size: Sequence[int], seed: Any, mode: str, **_: Any) -> Any:
+    """``rand`` or ``randn`` with the numbers that kernels draw."""
+    words = philox(int(seed), np.arange(reduce(mul, size, 1)), 10)
+    found = unit(words[0]) if mode == "rand" else normals(words[:2])[0]
+    return torch.from_numpy(found).reshape(size)
+
+
+def _randint(low: int, high: int, size: Sequence[int], seed: Any) -> Any:
+    """``randint`` with these."""
+    words = philox(int(seed), np.arange(reduce(mul, size, 1)), 10)
+    return torch.from_numpy(integers(words, low, high)).reshape(size)
+
+
+_DRAWN = {
+    "prims.inductor_seeds.default": _seeds,
+    "prims.inductor_random.default": _random,
+    "prims.inductor_randint.default": _randint,
+}
 
 
 def _module(kind: str, text: str) -> ModuleType:
@@ -171,13 +211,14 @@ def _part_of(node: Any) -> str:
 
 def _call(
     module: ModuleType, constants: dict[str, Any], plain: Callable[..., Any], names: Sequence[str],
-    args: list[Any],
+    short: str, args: list[Any],
 ) -> Any:  # fmt: skip
     """Launch what a graph asks for, and return tensors that hold what PyTorch makes of it."""
     given, machine = list(args), device()
     args.clear()
     machine.sweep()
     with untouched():
+        machine.fetched([one for one in given if isinstance(one, torch.Tensor)], free=True)
         for name, constant in constants.items():
             setattr(module, name, machine.put(constant, name))
         placed = [
@@ -195,19 +236,21 @@ def _call(
         known = {
             id(there.memory): here.untyped_storage()
             for here, there in zip(given, placed, strict=True)
-            if isinstance(there, Strided) and there.memory.numel()
+            if isinstance(there, Strided) and machine.holds(here, there)
         }
         for here, there in zip(given, placed, strict=True):
             if isinstance(there, Strided):
-                machine.written(here, there)
+                machine.written(here, there, short)
         return [
-            machine.result(one, value, known) if isinstance(one, Strided) else value
+            machine.result(one, value, known, short) if isinstance(one, Strided) else value
             for one, value in zip(found, wanted, strict=True)
         ]
 
 
 def _on_host(name: str, args: Sequence[Any], named: dict[str, Any]) -> Any:
     """Have PyTorch carry out a call that has no kernel here: its operands and results are copied."""
+    if name.endswith("aten.randint.low_out"):  # seeds of kernels that draw
+        return named["out"].write(_seeds(args[2][0]).numpy())
     path = name.removeprefix("torch.")
     if path.startswith("extern_kernels."):
         path = f"_inductor.select_algorithm.{path}"
@@ -254,16 +297,6 @@ def _numbers_of(tensor: Any, dtype: str) -> Array:
 
 
 @contextmanager
-def _replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
-    before = getattr(owner, name)
-    setattr(owner, name, value)
-    try:
-        yield
-    finally:
-        setattr(owner, name, before)
-
-
-@contextmanager
 def attached() -> Iterator[None]:
     """Meanwhile ``torch.compile`` takes this backend where it takes Inductor, and the host's work counts."""
     before = torch.compile
@@ -274,9 +307,9 @@ def attached() -> Iterator[None]:
         return before(*args, backend=kernbench if ours else backend, **named)
 
     with (
-        _replaced(torch, "compile", compiled),
-        _replaced(torch.cuda, "synchronize", lambda device=None: context().wait_all()),
-        _replaced(torch.autocast, "__init__", autocast(torch.autocast.__init__)),
+        replaced(torch, "compile", compiled),
+        replaced(torch.autocast, "__init__", autocast(torch.autocast.__init__)),
+        on_cuda(),
         HostOperations(),
         Accelerators(),
     ):

@@ -4,6 +4,7 @@ from typing import Any
 
 import kernbench.triton as triton
 import kernbench.triton.language as tl
+from kernbench.triton.random import randint64
 
 
 @triton.jit
@@ -194,5 +195,5 @@ def set_driver() -> None:
 
 TABLE = {
     name: value for name, value in dict(globals()).items() if isinstance(value, triton.JITFunction)
-} | {"set_driver_to_cpu": set_driver, "set_driver_to_gpu": set_driver}  # fmt: skip
+} | {"set_driver_to_cpu": set_driver, "set_driver_to_gpu": set_driver, "randint64": randint64}  # fmt: skip
 """By the names that Inductor's kernels call them."""

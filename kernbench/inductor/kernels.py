@@ -48,14 +48,15 @@ def product(
 def convolution(
     x: Any, w: Any, bias: Any, out: Any, PIXELS: Any, H: Any, W: Any, OH: Any, OW: Any, C: Any, OUT: Any,
     sxn: Any, sxc: Any, sxh: Any, sxw: Any, swo: Any, swc: Any, swh: Any, sww: Any,
-    son: Any, soc: Any, soh: Any, sow: Any,
+    son: Any, soc: Any, soh: Any, sow: Any, swg: Any,
     KH: tl.constexpr, KW: tl.constexpr, SH: tl.constexpr, SW: tl.constexpr, PH: tl.constexpr,
-    PW: tl.constexpr, DH: tl.constexpr, DW: tl.constexpr, BIAS: tl.constexpr,
-    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+    PW: tl.constexpr, DH: tl.constexpr, DW: tl.constexpr, UH: tl.constexpr, UW: tl.constexpr,
+    BIAS: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
 ) -> None:  # fmt: skip
     """Output channels of a group at some pixels: a product of what the filter sees of x with the filter.
 
-    ``C`` and ``OUT``: input and output channels of a group, the axis 2 of the grid.
+    ``C`` and ``OUT``: input and output channels of a group, the axis 2 of the grid. The filter sees rows of x
+    ``UH`` apart and columns ``UW``, with zeros between them.
     """
     group = tl.program_id(2)
     pixel = tl.program_id(1) * BM + tl.arange(0, BM)
@@ -68,7 +69,11 @@ def convolution(
         for z in tl.static_range(KW):
             h = row * SH - PH + y * DH
             v = column * SW - PW + z * DW
-            seen = (pixel < PIXELS) & (h >= 0) & (h < H) & (v >= 0) & (v < W)
+            seen = (pixel < PIXELS) & (h >= 0) & (h < H * UH) & (v >= 0) & (v < W * UW)
+            if UH * UW > 1:
+                seen = seen & (h % UH == 0) & (v % UW == 0)
+                h = h // UH
+                v = v // UW
             for first in range(0, C, BK):
                 c = first + tl.arange(0, BK)
                 at = image * sxn + h * sxh + v * sxw
@@ -77,7 +82,7 @@ def convolution(
                     mask=seen[:, None] & (c[None, :] < C), other=0.0,
                 )  # fmt: skip
                 weights = tl.load(
-                    w + y * swh + z * sww + c[:, None] * swc + (group * OUT + o)[None, :] * swo,
+                    w + y * swh + z * sww + group * swg + c[:, None] * swc + o[None, :] * swo,
                     mask=(c[:, None] < C) & (o[None, :] < OUT), other=0.0,
                 )  # fmt: skip
                 acc = tl.dot(part, weights, acc)
@@ -88,6 +93,65 @@ def convolution(
         out + to[:, None] + (group * OUT + o)[None, :] * soc, acc.to(out.dtype.element_ty),
         mask=(pixel[:, None] < PIXELS) & (o[None, :] < OUT),
     )  # fmt: skip
+
+
+@triton.jit
+def filter_gradient(
+    x: Any, g: Any, out: Any, PIXELS: Any, H: Any, W: Any, OH: Any, OW: Any, C: Any, OUT: Any, KW: Any,
+    PLACES: Any, sxn: Any, sxc: Any, sxh: Any, sxw: Any, sgn: Any, sgc: Any, sgh: Any, sgw: Any,
+    soo: Any, soc: Any, soh: Any, sow: Any, SH: tl.constexpr, SW: tl.constexpr, PH: tl.constexpr,
+    PW: tl.constexpr, DH: tl.constexpr, DW: tl.constexpr,
+    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+) -> None:  # fmt: skip
+    """A place of filters of a group: a product of the gradients at all pixels with what that place saw of x.
+
+    The axis 2 of the grid: groups, and in each the ``PLACES`` of a filter.
+    """
+    group = tl.program_id(2) // PLACES
+    place = tl.program_id(2) % PLACES
+    o = tl.program_id(1) * BM + tl.arange(0, BM)
+    c = tl.program_id(0) * BN + tl.arange(0, BN)
+    acc = tl.zeros((BM, BN), tl.float32)
+    for first in range(0, PIXELS, BK):
+        pixel = first + tl.arange(0, BK)
+        image = pixel // (OH * OW)
+        row = (pixel // OW) % OH
+        column = pixel % OW
+        h = row * SH - PH + (place // KW) * DH
+        v = column * SW - PW + (place % KW) * DW
+        seen = (pixel < PIXELS) & (h >= 0) & (h < H) & (v >= 0) & (v < W)
+        at = image * sgn + row * sgh + column * sgw
+        gradients = tl.load(
+            g + (group * OUT + o)[:, None] * sgc + at[None, :],
+            mask=(o[:, None] < OUT) & (pixel[None, :] < PIXELS), other=0.0,
+        )  # fmt: skip
+        at = image * sxn + h * sxh + v * sxw
+        part = tl.load(
+            x + at[:, None] + (group * C + c)[None, :] * sxc,
+            mask=seen[:, None] & (c[None, :] < C), other=0.0,
+        )  # fmt: skip
+        acc = tl.dot(gradients, part, acc)
+    to = (place // KW) * soh + (place % KW) * sow
+    tl.store(
+        out + to + (group * OUT + o)[:, None] * soo + c[None, :] * soc, acc.to(out.dtype.element_ty),
+        mask=(o[:, None] < OUT) & (c[None, :] < C),
+    )  # fmt: skip
+
+
+@triton.jit
+def channel_sums(
+    g: Any, out: Any, PIXELS: Any, OH: Any, OW: Any, CHANNELS: Any, sgn: Any, sgc: Any, sgh: Any, sgw: Any,
+    BM: tl.constexpr, BK: tl.constexpr,
+) -> None:  # fmt: skip
+    """The sums of some channels over all pixels."""
+    o = tl.program_id(0) * BM + tl.arange(0, BM)
+    acc = tl.zeros((BM, BK), tl.float32)
+    for first in range(0, PIXELS, BK):
+        pixel = first + tl.arange(0, BK)
+        at = (pixel // (OH * OW)) * sgn + ((pixel // OW) % OH) * sgh + (pixel % OW) * sgw
+        inside = (o[:, None] < CHANNELS) & (pixel[None, :] < PIXELS)
+        acc += tl.load(g + o[:, None] * sgc + at[None, :], mask=inside, other=0.0).to(tl.float32)
+    tl.store(out + o, tl.sum(acc, 1).to(out.dtype.element_ty), mask=o < CHANNELS)
 
 
 @triton.jit
@@ -142,17 +206,21 @@ def attention(
 
 @triton.jit
 def topk(
-    x: Any, values: Any, indices: Any, ROWS: Any, N: Any, K: Any, sxr: Any, sxn: Any,
+    x: Any, values: Any, indices: Any, ROWS: Any, N: Any, K: Any, sxr: Any, sxn: Any, INNER: Any,
     LARGEST: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr,
 ) -> None:  # fmt: skip
-    """The K largest, or smallest, of rows, in order, and where they were."""
+    """The K largest, or smallest, of rows, in order, and where they were.
+
+    ``INNER`` rows lie beside each other, their elements as far apart; the results too.
+    """
     row = tl.program_id(0) * BM + tl.arange(0, BM)
     n = tl.arange(0, BN)
     inside = (row[:, None] < ROWS) & (n[None, :] < N)
-    block = tl.load(x + row[:, None] * sxr + n[None, :] * sxn, mask=inside, other=0.0)
+    outer = (row // INNER)[:, None]
+    block = tl.load(x + outer * sxr + (row % INNER)[:, None] + n[None, :] * sxn, mask=inside, other=0.0)
     at = n[None, :] + tl.zeros((BM, BN), tl.int32)
     found, place = sort_with_index(block, at, N, 1, stable=True, descending=LARGEST)
-    to = row[:, None] * K + n[None, :]
+    to = outer * K * INNER + (row % INNER)[:, None] + n[None, :] * INNER
     chosen = (row[:, None] < ROWS) & (n[None, :] < K)
     tl.store(values + to, found, mask=chosen)
     tl.store(indices + to, place.to(tl.int64), mask=chosen)

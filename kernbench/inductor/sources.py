@@ -30,7 +30,7 @@ _CALL = re.compile(r"\.run\(|\bextern_kernels\.|\btorch\.ops\.|^\s*def ")
 
 def refused(message: str) -> UsageError:
     """An error of the call that is going on, with its line in the file; kernels say theirs themselves."""
-    line = "" if isinstance(getcurrent(), KernelGreenlet) else line_of(sys._getframe(1))
+    line = "" if isinstance(getcurrent(), KernelGreenlet) else calling()[1] or line_of(sys._getframe(1))
     return UsageError(f"{message} ({line})" if line else message)
 
 

@@ -71,6 +71,8 @@ class BlockCalls(AnsweredAtomics):
         if isinstance(value, TensorHandle):
             return self._repeated(self.cast(value, dtype), shape)
         name = arguments.dtype("dtype", _stored(dtype))
+        if name == "f64" and set(shape if isinstance(shape, Sequence) else [shape]) <= {1}:
+            return Float(value)  # what Inductor divides sizes with: no engine has to
         return self._full(shape, float(value) if dtypes.dtype(name).is_float else value, name)
 
     @tl_call

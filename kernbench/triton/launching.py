@@ -7,8 +7,8 @@ import inspect
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import CodeType, FunctionType
-from typing import Any
+from types import CodeType, FunctionType, SimpleNamespace
+from typing import Any, ClassVar
 
 import numpy as np
 from greenlet import getcurrent
@@ -24,12 +24,15 @@ from kernbench.support.hints import did_you_mean, shown
 from kernbench.triton import language
 from kernbench.triton.calls import Grid, TritonLanguage, current
 from kernbench.triton.rewriting import CALLS, rewritten
+from kernbench.triton.runtime import driver
 from kernbench.triton.values import Literal, constexpr
 
 STAGES = 3
 """``num_stages`` of launches that do not say, as on a GPU."""
 WARPS = 4
 """``num_warps`` of those, also as on a GPU."""
+Placed = tuple[tuple[Any, ...], dict[str, Any], Mapping[str, int]]
+"""Arguments of a launch, by place and by name, and by name where those begin within their tensors."""
 OPTIONS = (
     "num_warps",
     "num_ctas",
@@ -88,14 +91,36 @@ class JITFunction:
         """``kernel[grid](*args, **kwargs)``."""
         return self[grid](*args, **kwargs)
 
-    def warmup(self, *_: Any, **__: Any) -> Any:
-        """Nothing is compiled: an error that says so."""
-        raise UsageError(
-            f"kernel '{self.fn.__name__}': warmup compiles for a GPU; launch kernel[grid](...) instead"
-        )
+    def warmup(self, *args: Any, **kwargs: Any) -> Compiled:
+        """What a launch would compile, with what its blocks need of a PE."""
+        del args, kwargs["grid"]
+        options = [key for key in OPTIONS if key in kwargs and key not in self.arg_names]
+        return Compiled(self, {key: kwargs[key] for key in options})
 
     def __repr__(self) -> str:
         return f"<kernel '{self.fn.__name__}' of triton.jit>"
+
+
+class Compiled:
+    """A kernel with options of its launches, and what share of a PE a block takes: see ``warmup``.
+
+    ``n_regs`` and ``metadata.shared`` leave room for as many blocks as a PE's warps; a launch itself sees how
+    many find room in its scratch.
+    """
+
+    def __init__(self, kernel: JITFunction, options: dict[str, Any]) -> None:
+        self._kernel, self._options = kernel, options
+        of_pe = driver.active.utils.get_device_properties()
+        warps = _count("num_warps", options.get("num_warps", WARPS))
+        blocks = max(1, of_pe["max_warps"] // warps)
+        self.n_regs, self.n_spills = of_pe["max_num_regs"] // (blocks * warps), 0
+        self.metadata = SimpleNamespace(shared=of_pe["max_shared_mem"] // blocks, num_warps=warps)
+
+    def _init_handles(self) -> None:
+        """Nothing: it is there."""
+
+    def __getitem__(self, grid: Any) -> Callable[..., Any]:
+        return functools.partial(OnGrid(self._kernel, grid), **self._options)
 
 
 class OnGrid:
@@ -103,6 +128,9 @@ class OnGrid:
 
     ``offsets``: of arguments that begin within their tensor, by name, the element that each begins at.
     """
+
+    placed: ClassVar[Callable[[JITFunction, tuple[Any, ...], dict[str, Any]], Placed] | None] = None
+    """While PyTorch's tensors lie on the machine: arguments with those there, and their offsets."""
 
     def __init__(self, kernel: JITFunction, grid: Any, offsets: Mapping[str, int] | None = None) -> None:
         functools.update_wrapper(self, kernel.fn)
@@ -113,12 +141,14 @@ class OnGrid:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Launch; does not wait. A grid without blocks launches nothing, as in Triton."""
+        if OnGrid.placed is not None:
+            args, kwargs, self.offsets = OnGrid.placed(self.kernel, args, kwargs)
         tensors = [one for one in (*args, *kwargs.values()) if isinstance(one, Tensor)]
         name = self.kernel.fn.__name__
         if not tensors:
             raise UsageError(
                 f"kernel '{name}': none of its arguments is a KernBench tensor, so no machine is known; "
-                f"give arrays to kb.run_kernel({name}[grid], ...), or import kernbench.torch as torch"
+                f"give arrays to kb.run_kernel({name}[grid], ...), or run the file: kernbench run FILE.py"
             )
         try:
             return tensors[0].launch(name, self, *args, **kwargs)

@@ -31,19 +31,31 @@ def philox(seed: Any, offset: Any, rounds: int) -> list[np.ndarray[Any, np.dtype
     return [word.astype(np.uint32) for word in c]
 
 
-def _unit(word: np.ndarray[Any, np.dtype[np.uint32]]) -> np.ndarray[Any, np.dtype[np.float32]]:
+def unit(word: np.ndarray[Any, np.dtype[np.uint32]]) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """Uniform numbers in [0, 1)."""
     signed = word.view(np.int32)
     return np.where(signed < 0, -signed - 1, signed).astype(np.float32) * _TO_UNIT
 
 
-def _normals(words: list[np.ndarray[Any, np.dtype[np.uint32]]]) -> list[np.ndarray[Any, Any]]:
+def normals(words: list[np.ndarray[Any, np.dtype[np.uint32]]]) -> list[np.ndarray[Any, Any]]:
     """Box and Muller's, of each pair of uniform numbers."""
     made = []
     for first in range(0, len(words), 2):
-        one, two = np.maximum(np.float32(1e-7), _unit(words[first])), _unit(words[first + 1])
+        one, two = np.maximum(np.float32(1e-7), unit(words[first])), unit(words[first + 1])
         size, turn = np.sqrt(np.float32(-2) * np.log(one)), np.float32(6.283185307179586) * two
         made += [np.asarray(size * wave(turn), np.float32) for wave in (np.cos, np.sin)]
     return made
+
+
+def integers(words: list[np.ndarray[Any, np.dtype[np.uint32]]], low: int, high: int) -> np.ndarray[Any, Any]:
+    """Integers from ``low`` up to below ``high``, as kernels of Inductor make them of two words each."""
+    both = words[0].astype(np.uint64) | words[1].astype(np.uint64) << _SHIFT
+    return (both % np.uint64(high - low)).astype(np.int64) + low
+
+
+def randint64(seed: Any, offset: Any, low: Any, high: Any) -> Any:
+    """A block of these, of the shape of ``offset``; no time passes."""
+    return _of("randint64", "i64", lambda words: integers(words, int(low), int(high)), "")(seed, offset)
 
 
 def _of(name: str, dtype: str, how: Callable[[Any], Any], meaning: str) -> Callable[..., Any]:
@@ -63,11 +75,11 @@ def _of(name: str, dtype: str, how: Callable[[Any], Any], meaning: str) -> Calla
 
 
 BY_NAME = {
-    "rand": _of("rand", "f32", lambda words: _unit(words[0]), "Uniform numbers in [0, 1)."),
-    "randn": _of("randn", "f32", lambda words: _normals(words[:2])[0], "Numbers of a normal distribution."),
+    "rand": _of("rand", "f32", lambda words: unit(words[0]), "Uniform numbers in [0, 1)."),
+    "randn": _of("randn", "f32", lambda words: normals(words[:2])[0], "Numbers of a normal distribution."),
     "randint": _of("randint", "u32", lambda words: words[0], "Integers of 32 bits without sign."),
-    "rand4x": _of("rand4x", "f32", lambda words: [_unit(one) for one in words], "Four uniform numbers each."),
-    "randn4x": _of("randn4x", "f32", _normals, "Four normal numbers each."),
+    "rand4x": _of("rand4x", "f32", lambda words: [unit(one) for one in words], "Four uniform numbers each."),
+    "randn4x": _of("randn4x", "f32", normals, "Four normal numbers each."),
     "randint4x": _of("randint4x", "u32", lambda words: words, "Four such integers each."),
 }
 """The calls."""

@@ -18,8 +18,12 @@ def context(what: str) -> Context:
         raise UsageError(f"{what} is for programs on a machine: call it in a bench's run(torch)") from None
 
 
+_REGISTERS = 65536
+"""What a PE has for its blocks, as programs for GPUs divide it: see ``triton.launching.Compiled``."""
+
+
 class _Utils:
-    def get_device_properties(self, device: int = 0) -> dict[str, Any]:
+    def get_device_properties(self, device: int | None = 0) -> dict[str, Any]:
         """Of the machine: PEs of a SIP as multiprocessors, their scratch, their clock."""
         graph = context("triton.runtime.driver").graph
         pe = next(iter(graph.nodes("PeTcm")))
@@ -28,7 +32,8 @@ class _Utils:
             "multiprocessor_count": sum(MachineShape.of(graph).pes_of(0)),
             "max_shared_mem": int(pe.properties["scratch_bytes"]),
             "warpSize": 1,
-            "max_num_regs": 0,
+            "max_num_regs": _REGISTERS,
+            "max_warps": int(graph.node(cpu.id.rpartition(".")[0]).properties.get("warps", 0)),
             "sm_clock_rate": float(cpu.properties["clock_ghz"]) * 1e6,
         }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import shutil
@@ -21,9 +22,11 @@ from kernbench.api.contents import judged, source
 from kernbench.api.running import RunVerificationError
 from kernbench.errors import LaunchError, UsageError
 from kernbench.hardware.topology import compile_topology, parse
-from kernbench.inductor import sources
+from kernbench.inductor import library, sources
+from kernbench.inductor.buffers import empty_strided
 from kernbench.inductor.library import tiles
 from kernbench.support.data_files import data_dir
+from kernbench.support.dtypes import row_major
 
 Cli = Callable[..., Any]
 OUTPUTS = Path(__file__).parents[1] / "inductor"
@@ -419,3 +422,66 @@ def test_grids_of_each_kind() -> None:
     assert blocks("SequentialComboKernelGrid", known, combo_grid_meta=tall) == [9, 9, 2]
     with pytest.raises(UsageError, match="kernel 'mine' has a grid of the kind RoundRobin; known are Grid1D"):
         blocks("RoundRobin", sizes)
+
+
+@pytest.mark.parametrize(
+    ("groups", "steps", "transposed"),
+    [(1, (2, 1, 1), False), (2, (1, 0, 2), False), (1, (2, 1, 1), True), (2, (1, 1, 1), True)],
+)
+def test_a_convolution_and_its_gradients_are_products(groups: int, steps: Any, transposed: bool) -> None:
+    stride, padding, dilation = steps
+    rng = np.random.default_rng(0)
+    x, w = (rng.standard_normal(shape, np.float32) for shape in ((2, 4, 7), (4, 4 // groups, 3)))
+    more = 1 if transposed and stride > 1 else 0
+
+    def found(torch: Any) -> None:
+        image, filters = (empty_strided(one.shape, row_major(one.shape)).write(one) for one in (x, w))
+        how = ([stride], [padding], [dilation], transposed, [more], groups)
+        out = library.convolution(image, filters, None, *how)
+        y = matrix(x, w, out.shape)
+        g = rng.standard_normal(out.shape, np.float32)
+        grads = empty_strided(out.shape, row_major(out.shape)).write(g)
+        of_x, of_w, of_bias = library.convolution_backward(grads, image, filters, [4], *how, [True] * 3)
+        assert all(one is not None for one in (of_x, of_w, of_bias))
+        wanted = (
+            (out, y), (of_x, gradient(lambda x: (matrix(x, w, g.shape) * g).sum(), x)),
+            (of_w, gradient(lambda w: (matrix(x, w, g.shape) * g).sum(), w)), (of_bias, g.sum((0, 2))),
+        )  # fmt: skip
+        for one, values in wanted:
+            np.testing.assert_allclose(one.numpy(), values, rtol=1e-3, atol=1e-3)
+
+    def matrix(x: Any, w: Any, shape: Any) -> Any:
+        """The convolution, number by number."""
+        y = np.zeros(shape)
+        each = itertools.product(range(groups), range(4 // groups), range(4 // groups), range(3))
+        for (group, a, b, k), n in itertools.product(each, range(max(7, shape[2]))):
+            near, far = group * (4 // groups) + a, group * (4 // groups) + b
+            at = n * stride - padding + k * dilation
+            if transposed and n < 7 and 0 <= at < shape[2]:
+                y[:, far, at] += x[:, near, n] * w[near, b, k]
+            elif not transposed and n < shape[2] and 0 <= at < 7:
+                y[:, far, n] += x[:, near, at] * w[far, a, k]
+        return y
+
+    def gradient(of: Callable[[Any], float], at: Any) -> Any:
+        """Of something linear: what each unit adds to it."""
+        units = np.eye(at.size).reshape(at.size, *at.shape)
+        return np.reshape([of(one) for one in units], at.shape)
+
+    kb.run(found, machine("chip"), True, store="memory:", trace=False)
+
+
+def test_the_largest_are_found_along_any_axis_and_else_the_call_is_named() -> None:
+    x = np.random.default_rng(0).permutation(60).reshape(3, 4, 5).astype(np.float32)
+
+    def found(torch: Any) -> None:
+        there = empty_strided(x.shape, row_major(x.shape)).write(x)
+        for axis in range(3):
+            values, indices = library.topk(there, 2, axis)
+            order = np.take(np.argsort(-x, axis), range(2), axis)
+            assert (indices.numpy() == order).all()
+            assert (values.numpy() == np.take_along_axis(x, order, axis)).all()
+        with pytest.raises(UsageError, match="gaps between its rows"):
+            library.TABLE["topk"].default(there.viewed((2, 2, 5), (40, 5, 1)), 2)
+
+    kb.run(found, machine("chip"), True, store="memory:", trace=False)

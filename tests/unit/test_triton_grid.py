@@ -144,6 +144,22 @@ def test_a_grid_without_blocks_launches_nothing(grid: Any) -> None:
     on_machine(program)
 
 
+@pytest.mark.parametrize(("machine", "most"), [("minimal", 1), ("h100", 8)])
+def test_a_program_counts_the_blocks_that_a_pe_has_at_a_time_as_on_a_gpu(machine: str, most: int) -> None:
+    def program(torch: Any) -> None:
+        x, out = torch.zeros(4, dtype="f32"), torch.empty(4, dtype="f32")
+        kernel = doubled.warmup(x, out, 4, B=4, num_warps=8, grid=(1,))
+        kernel._init_handles()
+        of_pe = triton.runtime.driver.active.utils.get_device_properties(None)
+        by_registers = of_pe["max_num_regs"] // (kernel.n_regs * of_pe["warpSize"] * 8)
+        assert (by_registers, of_pe["max_shared_mem"] // kernel.metadata.shared) == (most, most)
+        kernel[(1,)](x, out, 4, 4)
+        assert out.tolist() == [3.0] * 4
+
+    done = kb.run(program, machine, True, store="memory:", trace=False)
+    assert done.launches[0]["num_warps"] == 8
+
+
 @pytest.mark.parametrize(
     ("launch", "message"),
     [
@@ -153,7 +169,7 @@ def test_a_grid_without_blocks_launches_nothing(grid: Any) -> None:
         (lambda x: clash[(1,)](x, x, residents=0), "residents=0 must be a whole number of 1 or more"),
         (lambda x: clash[(1,)](1, 2), "none of its arguments is a KernBench tensor"),
         (lambda x: clash(x, x), r"is launched on a grid: kernel\[grid\]\(...\)"),
-        (lambda x: clash.warmup(x, x, grid=(1,)), "warmup compiles for a GPU"),
+        (lambda x: clash.warmup(x, x, grid=(1,)), "is for programs on a machine"),
         (lambda x: triton.jit(3), "3 is not a function"),
         (lambda x: triton.autotune([{"B": 1}])(clash), "give a list of triton.Config"),
         (lambda x: triton.Config({}, pre_hook=print), "Config: pre_hook= is not carried out; prepare"),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import kernbench.triton as triton
 import kernbench.triton.language as tl
 from kernbench.errors import KernelError
+from kernbench.inductor.helpers import TABLE as triton_helpers
 from kernbench.language import interpret
 from kernbench.triton.values import Int, KnownBlock
 
@@ -123,6 +124,19 @@ def test_random_numbers_are_those_of_philox() -> None:
     assert ((numbers >= 0) & (numbers < 1)).all()
     assert len(set(numbers.tolist())) == 16
     assert (of(body) == numbers).all()
+
+
+def test_helpers_of_inductor_draw_integers_of_a_range_and_divide_in_double_precision() -> None:
+    @triton.jit
+    def kernel(out, share, n, N: tl.constexpr):
+        at = tl.arange(0, N)
+        tl.store(out + at, triton_helpers["randint64"](7, at, -2, 3))
+        tl.store(share + at, (tl.full([1], 1.0, tl.float64) / (n * 3).to(tl.float64)).to(tl.float32))
+
+    out, share = np.zeros(512, np.int64), np.zeros(512, np.float32)
+    interpret(kernel[(1,)], out, share, n=7, N=512)
+    assert sorted(set(out.tolist())) == [-2, -1, 0, 1, 2]
+    assert (share == np.float32(1 / 21)).all()
 
 
 @pytest.mark.parametrize("name", ["rand", "randn"])
