@@ -1,8 +1,9 @@
 """Compiles small models with PyTorch, runs them on three machines: docs/reference/pytorch-models.md.
 
-    python -m tools.torch_models docs/reference/pytorch-models.md
+    python -m tools.torch_models docs/reference/pytorch-models.md [NAME ...]
 
-Needs PyTorch; the models are those of ``tools/torch_outputs.py``, without gradients.
+With names only these rows are made anew, and others kept. Needs PyTorch; the models are those of
+``tools/torch_outputs.py``, without gradients.
 """
 
 from __future__ import annotations
@@ -72,10 +73,15 @@ def carried_out(name: str, machine: str) -> dict[str, Any]:
     }
 
 
-def main(page: Path) -> None:
+def main(page: Path, *names: str) -> None:
     """Write the page."""
+    text = page.read_text(encoding="utf-8") if names else ""
+    kept = {line.split("`")[1]: line for line in text.splitlines() if line.startswith("| `")}
     rows = []
     for name in MODELS:
+        if name in kept and name not in names:
+            rows.append(kept[name])
+            continue
         found = [carried_out(name, machine) for machine in MACHINES]
         at = found[MACHINES.index("h100")]
         error = max(one["error"] for one in found)
@@ -89,4 +95,4 @@ def main(page: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), *sys.argv[2:])

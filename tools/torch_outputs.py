@@ -29,6 +29,7 @@ import torch.nn.functional as F  # noqa: E402, N812
 from torch import nn  # noqa: E402
 from torch._inductor.codegen.common import init_backend_registration  # noqa: E402
 from torch._inductor.graph import GraphLowering  # noqa: E402
+from torch.func import vjp  # noqa: E402
 
 OUT = Path(__file__).parents[1] / "tests" / "inductor"
 MODELS: dict[str, Callable[[], tuple[Any, tuple[Any, ...]]]] = {}
@@ -221,6 +222,25 @@ class Steps(nn.Module):
         return h, c
 
 
+class Vision(nn.Module):
+    """A small vision transformer: patches, a class token, a layer with attention, a head."""
+
+    def __init__(self, d: int = 32) -> None:
+        super().__init__()
+        self.patch, self.head = nn.Conv2d(3, d, 4, stride=4), nn.Linear(d, 5)
+        self.token, self.at = nn.Parameter(torch.zeros(1, 1, d)), nn.Parameter(torch.randn(1, 17, d))
+        self.n1, self.n2, self.n3 = (nn.LayerNorm(d) for _ in range(3))
+        self.attend = nn.MultiheadAttention(d, 2, batch_first=True)
+        self.mlp = nn.Sequential(nn.Linear(d, 4 * d), nn.GELU(), nn.Linear(4 * d, d))
+
+    def forward(self, x: Any) -> Any:
+        x = self.patch(x).flatten(2).transpose(1, 2)
+        x = torch.cat([self.token.expand(len(x), -1, -1), x], 1) + self.at
+        y = self.n1(x)
+        x = x + self.attend(y, y, y, need_weights=False)[0]
+        return self.head(self.n3(x + self.mlp(self.n2(x)))[:, 0])
+
+
 class Unet(nn.Module):
     """Down and up again, beside what went in."""
 
@@ -297,6 +317,17 @@ MODELS |= {
         Of(lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True)),
         tuple(torch.randn(1, 2, 40, 32) for _ in range(3)),
     ),
+    "vit": lambda: (Vision().eval(), (torch.randn(2, 3, 16, 16),)),
+    "topk": lambda: (Of(lambda x: (*x.softmax(-1).topk(5), *x.topk(2, 0))), (torch.randn(4, 50),)),
+    "norm_backward": lambda: (
+        Of(lambda g, x, w: vjp(lambda *one: F.layer_norm(one[0], (48,), one[1]), x, w)[1](g)),
+        (torch.randn(8, 48), torch.randn(8, 48), torch.rand(48)),
+    ),
+    "conv_backward": lambda: (
+        Of(lambda g, x, w, b: vjp(lambda *one: F.conv2d(*one, stride=2, padding=1), x, w, b)[1](g)),
+        (torch.randn(2, 8, 4, 4), torch.randn(2, 4, 8, 8), torch.randn(8, 4, 3, 3), torch.rand(8)),
+    ),
+    "dropout": lambda: (nn.Sequential(nn.Linear(32, 64), nn.Dropout(0.3)), (torch.randn(20, 32),)),
     "unet": lambda: (Unet(), (torch.randn(1, 4, 12, 12),)),
 }
 
