@@ -182,3 +182,13 @@ def test_a_transfer_over_a_slow_link_to_the_tcm_by_hand() -> None:
     read, write = (row.by_size[256] for row in report.rows if row.case.name == "pe-local-hbm")
     assert (read.actual_ns, read.service_ns, read.prediction.bottleneck_gbs) == (17.0, 17.0, 64.0)
     assert (write.actual_ns, write.prediction.bottleneck_gbs) == (17.0, 64.0)
+
+
+def test_rows_and_refreshes_have_no_closed_form_and_that_is_said() -> None:
+    dram = kb.load_topology("minimal", {"cube.hbm.model": "dram"})
+    rows = kb.probe(dram, sizes=(1, 100, 257), nbytes=257).rows
+    findings = check(rows)
+    assert not [finding.line for finding in findings if finding.ok is False]
+    said = {finding.name: finding.line for finding in findings if finding.ok is None}
+    assert "DRAM have no closed form: 4 of 4 ways left out" in said["formula equals simulation"]
+    assert "causes add up" not in said

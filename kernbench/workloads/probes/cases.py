@@ -33,6 +33,8 @@ class Case:
     route: Route
     setup_ns: float
     """Time before the first link: address translation."""
+    has_rows: bool = False
+    """Whether the memory is DRAM with rows and refreshes, for which there is no closed form."""
 
     @property
     def op(self) -> str:
@@ -85,6 +87,7 @@ class CaseCatalogue:
             (n for n in graph.nodes() if component_kind(n).sliced),
             key=lambda n: (*_place(n), int(n.properties["slice"])),
         )
+        self._with_rows = {node.id for node in slices if "dram" in node.properties}
         dmas = sorted(_of_kind(graph, "pe_dma"), key=lambda n: (*_place(n), int(n.properties["pe"])))
         if not slices or not dmas:
             raise UsageError("the topology has no PE or no HBM slice; there is nothing to probe")
@@ -118,7 +121,7 @@ class CaseCatalogue:
         nearest = {seams: min(routes, key=self._distance) for seams, routes in sorted(classes.items())}
         for category, is_write in (("h2d", True), ("d2h", False)):
             for seams, route in nearest.items():
-                self.cases.append(Case(f"{category}-{seams}hop", category, is_write, route, 0.0))
+                self._add(f"{category}-{seams}hop", category, is_write, route, 0.0)
             if not classes:
                 self.left_out.append(LeftOut(f"{category}-1hop", "the host has no way to any HBM slice"))
                 continue
@@ -170,7 +173,11 @@ class CaseCatalogue:
         if route is None:
             self.left_out.append(LeftOut(name, "the PE has no way to it"))
         else:
-            self.cases += [Case(name, "pe-dma", is_write, route, setup_ns) for is_write in (False, True)]
+            for is_write in (False, True):
+                self._add(name, "pe-dma", is_write, route, setup_ns)
+
+    def _add(self, name: str, category: str, is_write: bool, route: Route, setup_ns: float) -> None:
+        self.cases.append(Case(name, category, is_write, route, setup_ns, route.nodes[-1] in self._with_rows))
 
     def _way(self, src: str, slice_: Node, traffic: Traffic) -> Route | None:
         try:
