@@ -19,7 +19,7 @@ def softmax_rows(x, o, cols, BLOCK: tl.constexpr):
     ok = at < cols
     v = tl.load(x + row * cols + at, mask=ok, other=-float("inf")).to(tl.float32)
     e = tl.exp(v - tl.max(v, axis=0))
-    tl.store(o + row * cols + at, (e / tl.sum(e, axis=0)).to(tl.float16), mask=ok)
+    tl.store(o + row * cols + at, (e / tl.sum(e, axis=0)).to(o.dtype.element_ty), mask=ok)
 
 
 @triton.jit
@@ -188,7 +188,7 @@ def plain_layernorm_rows(x, o, cols, BLOCK: tl.constexpr):
     v = tl.load(x + row * cols + at, mask=ok, other=0.0).to(tl.float32)
     d = tl.where(ok, v - tl.sum(v, axis=0) / cols, 0.0)
     s = tl.rsqrt(tl.sum(d * d, axis=0) / cols + 1e-5)
-    tl.store(o + row * cols + at, (d * s).to(tl.float16), mask=ok)
+    tl.store(o + row * cols + at, (d * s).to(o.dtype.element_ty), mask=ok)
 
 
 @triton.jit
@@ -197,4 +197,4 @@ def gelu(x, o, n, BLOCK: tl.constexpr):
     ok = at < n
     v = tl.load(x + at, mask=ok, other=0.0).to(tl.float32)
     e = tl.exp(-1.5957691 * v * (1 + 0.044715 * v * v))
-    tl.store(o + at, (v / (1.0 + e)).to(tl.float16), mask=ok)
+    tl.store(o + at, (v / (1.0 + e)).to(o.dtype.element_ty), mask=ok)

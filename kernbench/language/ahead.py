@@ -92,6 +92,8 @@ class RunAhead(Builder):
         """Of the results of loads that have a buffer: what uses them."""
         self._views: dict[int, int] = {}
         """Of views of these: what they are views of."""
+        self._direct: set[int] = set()
+        """Results of loads of loops of one stage, and views of these: a product has them in registers."""
         self._computed_last: Completion | None = None
         self._fresh = True
         """The next load is the first of the kernel or block, or of a turn of a loop."""
@@ -118,6 +120,7 @@ class RunAhead(Builder):
             if not self._loops:
                 self._users.clear()
                 self._views.clear()
+                self._direct.clear()
 
     def _issue_ahead(self, command: Command) -> None:
         """Hand a command over; the kernel goes on at once with those that its queues take."""
@@ -177,6 +180,8 @@ class RunAhead(Builder):
             handle = self._handles.get(number)
             if handle is not None:
                 flight.handles.append(handle)
+            if view and number in self._direct:
+                self._direct.add(flight.op.id)
             loaded = self._views.get(number, number)
             users = self._users.get(loaded)
             if users is not None:
@@ -212,6 +217,8 @@ class RunAhead(Builder):
             return []
         loop = self._loops[-1]
         if loop.stages <= 1:
+            if self._pe.staging:
+                self._direct.add(number)
             last = self._computed_last
             return [] if last is None or last.done else [last]
         taken = loop.buffers.setdefault(loop.load, deque())
@@ -223,6 +230,11 @@ class RunAhead(Builder):
         taken.append(number)
         self._users[number] = []
         return []
+
+    def _staged(self, *operands: TensorHandle) -> int:
+        direct = {one.id: one.nbytes for one in operands if one.id in self._direct}
+        self._direct.difference_update(direct)
+        return sum(direct.values())
 
     def _wait_for_oldest(self) -> bool:
         """Wait for the oldest command under way; False when there is none."""

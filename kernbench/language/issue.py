@@ -327,6 +327,10 @@ class Issuer:
         made._fill(number, site.name, site.shape, site.dtype, block, self, value, output, source)
         return made
 
+    def _staged(self, *operands: TensorHandle) -> int:
+        """Bytes of a product's operands that pass through registers on their way to shared memory."""
+        return 0
+
     def _result(self, op: Op, block: Block, value: ValueOf | None = None) -> TensorHandle:
         """The handle to the result of ``op``, which the PE has carried out.
 

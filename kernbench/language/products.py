@@ -63,7 +63,8 @@ def product(
     precision: str = "",
 ) -> TensorHandle:
     """``x @ y``."""
-    site = _site(x.shape, x.dtype, y.shape, y.dtype, acc_dtype, out_dtype, precision)
+    staged = tl._staged(x, y)
+    site = _site(x.shape, x.dtype, y.shape, y.dtype, acc_dtype, out_dtype, precision, staged)
     return tl._compute(site, [x, y])
 
 
@@ -76,14 +77,15 @@ def _site(
     acc_dtype: str | None,
     out_dtype: str | None,
     precision: str = "",
+    staged: int = 0,
 ) -> CallSite:
-    """The site of products of operands of those shapes and types."""
+    """The site of products of operands of those shapes and types, ``staged`` bytes in registers."""
     m, k, n = product_shape(a, a_dtype, b, b_dtype)
     params = {"acc_dtype": accumulator_dtype(a_dtype, acc_dtype)}
     dtype = promotion.dot_result(a_dtype) if out_dtype is None else arguments.dtype("out_dtype", out_dtype)
     in_bytes = arguments.nbytes(a, a_dtype) + arguments.nbytes(b, b_dtype)
     out_bytes = arguments.nbytes((m, n), dtype)
-    plan = tile_plans.gemm(m, k, n, in_bytes, out_bytes, 0, a_dtype, precision)
+    plan = tile_plans.gemm(m, k, n, in_bytes, out_bytes, 0, a_dtype, precision, staged)
     return CallSite("gemm", "dot", (m, n), dtype, params, out_bytes, plan)
 
 
@@ -98,7 +100,8 @@ def accumulate(
     inputs = (x.operand(), y.operand(), total.operand())
     in_bytes = x.nbytes + y.nbytes + total.nbytes
     op = tl._new("gemm", "dot_acc", inputs, (m, n), total.dtype, site.params, in_bytes + total.nbytes)
-    plan = tile_plans.gemm(m, k, n, in_bytes, total.nbytes, total.nbytes, x.dtype, precision)
+    staged = tl._staged(x, y)
+    plan = tile_plans.gemm(m, k, n, in_bytes, total.nbytes, total.nbytes, x.dtype, precision, staged)
     tl._send(Gemm(op, plan))
     return tl._result(op, total._block)
 

@@ -198,7 +198,7 @@ def by_rows(name: str, others: int) -> Callable[[Any, Params], list[Launch]]:
 
     def problem(torch: Any, p: Params) -> list[Launch]:
         rows, cols = p.get("rows", 1), p["cols"]
-        x, o = torch.zeros(rows, cols), torch.zeros(rows, cols)
+        x, o = (torch.zeros(rows, cols, dtype=p.get("dtype", "f16")) for _ in range(2))
         weights = [torch.zeros(cols) for _ in range(others)]
         kernel = getattr(_kernels(), name)[(rows,)]
         block = 1 << (cols - 1).bit_length()
@@ -220,7 +220,7 @@ def by_elements(name: str, vectors: int) -> Callable[[Any, Params], list[Launch]
 
     def problem(torch: Any, p: Params) -> list[Launch]:
         n, block = p["n"], p["block"]
-        given = [torch.zeros(n) for _ in range(vectors)]
+        given = [torch.zeros(n, dtype=p.get("dtype", "f16")) for _ in range(vectors)]
         kernel = getattr(_kernels(), name)[(-(-n // block),)]
         return [lambda: kernel(*given, n, block)]
 

@@ -7,8 +7,11 @@ so each has microseconds of the host, ``host_us``.
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Any
 
+from kernbench.api.topologies import load_topology
+from kernbench.support.pgraph import PropertyGraph
 from kernbench.validation import h100
 from kernbench.validation.table_file import Case
 
@@ -33,12 +36,19 @@ def turns(case: Case, columns: int | None = None) -> float:
 def us(case: Case) -> float:
     """Microseconds of a call, with those that the host takes to start it and to wait for its end."""
     tried = [_other(case)] if case["op"] != "matmul" else _products(case)
-    return min(h100.us(one, str(case["chip"]).lower()) for one in tried) + float(case["host_us"])
+    machine = _machine(str(case["chip"]).lower(), json.dumps(case.get("topo", {})))
+    return min(h100.us(one, machine) for one in tried) + float(case["host_us"])
 
 
 def layer_us(case: Case) -> float:
     """Microseconds of a part of a layer, with the host's for each of the ``kernels`` that ran there."""
     return h100.decoder_us(case, "a100") + int(case["kernels"]) * float(case["host_us"])
+
+
+@cache
+def _machine(name: str, topo: str) -> str | PropertyGraph:
+    """A machine of the zoo with the keys that were set otherwise where it was measured."""
+    return load_topology(name, json.loads(topo)) if topo != "{}" else name
 
 
 def _products(case: Case) -> list[Case]:
@@ -53,10 +63,11 @@ def _products(case: Case) -> list[Case]:
 
 def _other(case: Case) -> Case:
     """The kernel of an operation that is not a product: a block a row, or 2,048 elements."""
+    dtype = {"dtype": case.get("dtype", "f16")}
     if case["op"] == "gelu":
-        return _kernel("gelu f16", {"n": int(case["n"]), "block": 2048})
+        return _kernel("gelu f16", {"n": int(case["n"]), "block": 2048, **dtype})
     name = {"softmax": "softmax f16", "layernorm": "plain layernorm f16"}[case["op"]]
-    return _kernel(name, {"rows": int(case["m"]), "cols": int(case["k"]), "warps": 8})
+    return _kernel(name, {"rows": int(case["m"]), "cols": int(case["k"]), "warps": 8, **dtype})
 
 
 def _kernel(name: str, params: dict[str, Any]) -> Case:

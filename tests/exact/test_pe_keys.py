@@ -372,6 +372,29 @@ def test_the_path_goes_over_what_is_rearranged() -> None:
     assert places["sip0.cube0.pe0.pe_dma"] >= 5000
 
 
+# -- pe_gemm.staging_bytes_per_cycle -------------------------------------------------------------------------
+
+
+@examples(20)
+@given(st.integers(1, 200), st.integers(1, 5), st.sampled_from([1, 2, 3]), st.booleans())
+def test_operands_of_a_loop_of_one_stage_pass_through_registers(
+    rate: int, turns: int, stages: int, both: bool
+) -> None:
+    """What a turn loads for its product takes that much longer, once; of two stages and more nothing does."""
+
+    def kernel(a: int, b: int, out: int, tl: Any) -> None:
+        kept = tl.load(a, shape=(32, 64))
+        for _ in tl.range(turns, num_stages=stages):
+            x, y = tl.load(a, shape=(32, 64)), tl.load(b, shape=(32, 64))
+            tl.dot(x if both else kept, tl.trans(y))
+            tl.exp(tl.load(a, shape=(32, 64)))
+
+    ahead: dict[str, object] = {"pe__pe_cpu__run_ahead": True, "pe__pe_gemm__clock_ghz": 2.0}
+    cost = turns * (1 + both) * 32 * 64 * HALF / rate / 2 if stages == 1 else 0
+    slower = Bench(**ahead, pe__pe_gemm__staging_bytes_per_cycle=rate)
+    assert slower.run(kernel)[0] == near(Bench(**ahead).run(kernel)[0] + cost)
+
+
 # -- pe.clock ------------------------------------------------------------------------------------------------
 
 

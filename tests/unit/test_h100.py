@@ -62,6 +62,7 @@ def said(key: str, spec: Any) -> float:
         "pe_gemm.macs_per_cycle": pe["pe_gemm"]["macs_per_cycle"]["*"],
         "pe_gemm.smallest.fixed": pe["pe_gemm"]["smallest"]["fixed"],
         "pe_gemm.smallest.macs_per_cycle": pe["pe_gemm"]["smallest"]["macs"],
+        "pe_gemm.staging_bytes_per_cycle": pe["pe_gemm"]["staging_bytes_per_cycle"],
         "pe_dma.issue.load": pe["pe_dma"]["issue"]["load_cycles"],
         "pe_dma.issue.bytes_per_cycle": pe["pe_dma"]["issue"]["bytes_per_cycle"],
         "pe_dma.rearrange": pe["pe_dma"]["rearrange"]["cycles"],

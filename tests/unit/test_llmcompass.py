@@ -106,6 +106,21 @@ def test_each_operation_runs_its_kernel_on_the_machine_of_the_chip() -> None:
     assert found[2] != llmcompass.us({**gelu, "chip": "A100"})
 
 
+def test_an_mi210_is_measured_at_the_clock_and_in_the_types_of_the_paper() -> None:
+    """Every figure that goes with the clock follows it; kernels that are not products are of 32 bits."""
+    ours = figures("mi210")
+    groups = [group for group in read("llmcompass").groups if "topo" in group.settings]
+    clock = [f"{PE}.clock.ghz", f"{PE}.clock.loaded_ghz", "memory.cache.gbs", "memory.cache.write_gbs"]
+    for key, sign in (dict.fromkeys(clock, 1) | IN_CYCLES).items():
+        assert groups[0].settings["topo"][key] == pytest.approx(ours[key] * (1.4 / 1.7) ** sign, rel=1e-3)
+    assert [group.settings.get("dtype") for group in groups] == [None, "f32", "f32", "f32"]
+    for op, k in (("softmax", 4096), ("layernorm", 4096), ("gelu", "")):
+        case: Case = {"chip": "MI210", "op": op, "m": 256, "k": k, "n": 1 << 20, "host_us": 0.0}
+        narrow, wide = (llmcompass.us(case | more) for more in ({}, {"dtype": "f32"}))
+        assert wide > narrow
+        assert llmcompass.us({**case, **groups[1].settings, "host_us": 0.0}) >= wide
+
+
 def test_more_products_are_measured_as_more_is_asked_for() -> None:
     groups = {group.set: group for group in read("llmcompass").groups if group.measure == "us"}
     for name, expected in {"products, A100": [5, 7, 16], "products, MI210": [3, 5, 10]}.items():

@@ -96,6 +96,7 @@ class Measured:
             *self._math(),
             *self._gemm(),
             *self._loads(),
+            *self._staging(),
             *self._results(),
             *self._power(),
         ]
@@ -246,6 +247,28 @@ class Measured:
         return [
             Figure("pe_dma.issue.load", float(load), "cycles", rows_of),
             Figure("pe_dma.issue.bytes_per_cycle", float(1 / per_byte), "bytes a cycle", rows_of),
+        ]
+
+    def _staging(self) -> list[Figure]:
+        """What a turn of a loop of one stage takes longer than one of two, by the bytes that it loads.
+
+        Loads wait for products in both. With one stage operands pass through registers on their way to
+        shared memory. The median, as shapes of as many bytes differ.
+        """
+        case = "dot f16, operands streamed"
+        turns: dict[tuple[int, ...], dict[int, float]] = {}
+        for row in self.of("one multiprocessor", case):
+            m, n, bk, warps, k = (row.params[key] for key in ("m", "n", "bk", "warps", "k"))
+            took = turns.setdefault((2 * bk * (m + n), m, n, bk, warps), {})
+            took[row.params["stages"]] = row.us * self.ghz * 1e3 / (k / bk)
+        longer = [(took[1] - took[2]) / shape[0] for shape, took in turns.items() if {1, 2} <= took.keys()]
+        return [
+            Figure(
+                "pe_gemm.staging_bytes_per_cycle",
+                1 / median(longer),
+                "bytes a cycle",
+                f"one multiprocessor: {case}, 1 stage less 2",
+            )
         ]
 
     def _results(self) -> list[Figure]:

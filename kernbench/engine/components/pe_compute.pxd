@@ -19,12 +19,13 @@ cdef class PeGemm(ComputeEngine):
     cdef readonly object engine
     cdef object _cycles
     cdef readonly tuple tile
-    cdef double _clock_ghz, _slowdown
+    cdef double _clock_ghz, _slowdown, _staging_ns
     cdef readonly double slowed
     cdef readonly bint multiplied
     cdef bint _on_all
 
     cpdef double duration_ns(self, Stage stage) except? -1.0
+    cpdef double latency_ns(self, Stage stage) except? -1.0
 
 cdef class PeMath(ComputeEngine):
     cdef long long _lanes

@@ -84,6 +84,8 @@ class PeGemm(ComputeEngine):
         self._clock_ghz = self.number("clock_ghz")
         ghz, loaded = (float(self.of_pe.get(f"clock_{key}", 1.0)) for key in ("ghz", "loaded_ghz"))
         self._slowdown = ghz / loaded
+        staging = float(node.properties.get("staging_bytes_per_cycle", 0.0))
+        self._staging_ns = 1.0 / staging / self._clock_ghz if staging > 0.0 else 0.0
         PeGemm.reset(self)
 
     def reset(self) -> None:
@@ -106,6 +108,10 @@ class PeGemm(ComputeEngine):
             self.slowed = self._slowdown
         cycles = self._cycles(stage.block, stage.partial, stage.dtype, stage.precision)
         return cycles / self._clock_ghz * self.slowed
+
+    def latency_ns(self, stage: Stage) -> float:
+        """See :meth:`ComputeEngine.latency_ns`: operands that are staged do not hold the array meanwhile."""
+        return stage.staged * self._staging_ns * self.slowed
 
 
 class PeMath(ComputeEngine):

@@ -132,6 +132,7 @@ class PeCpu(CommandIssue):
             queues=self._ipcq.queues,
             run_ahead=bool(self.node.properties.get("run_ahead", False)),
             warps=int(self.of_pe.get("warps", 0)),
+            staging="staging_bytes_per_cycle" in self.sibling("pe_gemm").node.properties,
         )
 
     def _run(self) -> None:

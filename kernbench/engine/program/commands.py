@@ -259,6 +259,8 @@ class PeContext:
     """Whether kernels of `kernbench.tl` go on while their commands are carried out; those of Triton do."""
     warps: int = 0
     """Warps of blocks that the PE has room for; 0: launches say how many blocks."""
+    staging: bool = False
+    """Whether it takes time that operands of products pass through registers in loops of one stage."""
 
 
 class RunningKernel(Protocol):

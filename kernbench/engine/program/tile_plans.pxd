@@ -9,7 +9,7 @@ cdef class OperandBytes:
 cdef class Stage:
     cdef readonly object kind, name, label, dtype, precision
     cdef readonly tuple transfers, block
-    cdef readonly long long nbytes, elements, registers, reduced
+    cdef readonly long long nbytes, elements, registers, reduced, staged
     cdef readonly bint partial, computes, fetches, stores
 
 @cython.final

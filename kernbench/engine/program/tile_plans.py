@@ -46,7 +46,8 @@ class Stage:
     ``transfers`` are those of a DMA stage, carried out one after the other; ``nbytes`` what the stage moves;
     ``block`` the (m, k, n) of a GEMM, ``partial`` where the next one adds to the same outputs; ``elements``
     of a MATH stage, ``name`` its operation. ``registers`` are the bytes of FETCH and STORE that stay
-    in registers where the PE keeps operands there, ``reduced`` of a reduction the elements that become one.
+    in registers where the PE keeps operands there, ``reduced`` of a reduction the elements that become one,
+    ``staged`` of a GEMM the bytes of operands that first go from registers to where it reads them.
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class Stage:
         reduced: int = 0,
         dtype: str = "",
         precision: str = "",
+        staged: int = 0,
     ) -> None:
         self.kind = kind
         self.computes, self.fetches, self.stores = kind in ("GEMM", "MATH"), kind == "FETCH", kind == "STORE"
@@ -78,6 +80,7 @@ class Stage:
         self.dtype = dtype
         """Of a GEMM the type of its operands, as ``precision`` is how it was asked for."""
         self.precision = precision
+        self.staged = staged
 
     @property
     def part(self) -> str:
@@ -157,10 +160,14 @@ def gemm(
     sum_bytes: int = 0,
     dtype: str = "",
     precision: str = "",
+    staged: int = 0,
 ) -> TilePlan:
-    """The plan of a product of operands in TCM: FETCH, GEMM, STORE. ``sum_bytes``: of sums added to."""
+    """The plan of a product of operands in TCM: FETCH, GEMM, STORE.
+
+    ``sum_bytes`` are of sums added to, ``staged`` of operands that pass through registers.
+    """
     fetch = Stage("FETCH", in_bytes, registers=sum_bytes)
-    product = Stage("GEMM", block=(m, k, n), dtype=dtype, precision=precision)
+    product = Stage("GEMM", block=(m, k, n), dtype=dtype, precision=precision, staged=staged)
     return TilePlan((fetch, product, Stage("STORE", out_bytes, registers=out_bytes)))
 
 

@@ -267,6 +267,7 @@ _KINDS = (
             "rates",
             "phases",
             "operand_bytes_per_cycle",
+            "staging_bytes_per_cycle",
             "subblock_tiles",
             "subblock_cycles",
         ),

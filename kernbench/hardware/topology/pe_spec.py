@@ -19,9 +19,11 @@ OFF = {
     "": ("operands", "warps", "clock"),
     "pe_cpu": ("run_ahead",),
     "pe_dma": ("issue", "rearrange"),
-    "pe_gemm": ("fixed_cycles", "smallest", "phases", "operand_bytes_per_cycle", "subblock"),
+    "pe_gemm": (
+        "fixed_cycles", "smallest", "phases", "operand_bytes_per_cycle", "staging_bytes_per_cycle", "subblock"
+    ),
     "pe_math": ("cycles", "reduce"),
-}
+}  # fmt: skip
 """Keys of a PE and its parts that are left out of a machine which does not set them."""
 
 
@@ -217,6 +219,12 @@ class PeGemm(Part):
         default=0.0,
         ge=0,
         description="bytes of native tiles that it takes in a cycle; 0: as many as it needs",
+    )
+    staging_bytes_per_cycle: float = Field(
+        default=0.0,
+        ge=0,
+        description="bytes a cycle of operands that a loop of one stage loads: they pass through registers "
+        "before the product, which is over so much later; 0: no cost",
     )
     subblock: Subblock = section("part of the output that it holds at a time")
     dataflow: Literal["tile", "os", "ws", "is"] = Field(
