@@ -151,6 +151,7 @@ def test_two_stores_read_one_database(root: Path) -> None:
             assert store.notes == []
 
 
+@pytest.mark.slow
 def test_nothing_is_printed(root: Path, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     for idle in arcade._idle:
         idle.stop()

@@ -247,7 +247,8 @@ def test_blocks_are_in_flight_while_one_is_multiplied(phase):
     assert ns(True) < ns(False)
 
 
-@pytest.mark.parametrize("phase", ["decode", pytest.param("prefill", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("phase", ["decode", "prefill"])
 def test_packages_and_layers_that_are_alike_are_accounted_for(phase):
     """Ten layers on two packages take what all of them take, but for waiting at boundaries."""
     graph = kb.load_topology("default", {**TINY, "system.sips": 2})

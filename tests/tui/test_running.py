@@ -37,6 +37,7 @@ def running(driver: Driver) -> list[str]:
     return [query.asker.name for query in driver.app.browser.store.queries.listed()]
 
 
+@pytest.mark.slow
 def test_one_is_listed_and_cancelled(store: Path, ids: list[str]) -> None:
     async def steps(driver: Driver) -> None:
         await ask(driver)

@@ -159,6 +159,7 @@ def test_details_of_a_run_and_the_question_say_the_same(cli: Callable[..., Any])
     assert "no launch '7'" in cli("query", "roofline", "launch=7").err
 
 
+@pytest.mark.slow
 def test_the_figure_needs_flops(cli: Callable[..., Any], workdir: Path) -> None:
     cli("run", "--bench", "gemm-single-pe", "--topology", "minimal")
     assert cli("export", "roofline", "--out", "r.png").status == 0
