@@ -330,7 +330,6 @@ EVERY_DAY = 9
     "routing.spread",
     "system.switch.attributes",
     "pe.pe_math.impl",
-    "built.on",
     "schema_version",
     "pe.pe_gemm.attributes",
 )
