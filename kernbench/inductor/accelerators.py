@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
+from types import FrameType
 from typing import Any
 
 import torch
@@ -38,6 +39,12 @@ def here(value: Any) -> Any:
     return value
 
 
+def of_script(frame: FrameType | None) -> bool:
+    """Whether a frame is the script's own, wherever PyTorch is installed."""
+    file = "" if frame is None else frame.f_code.co_filename
+    return is_users(file) and not file.startswith(torch.__path__[0])
+
+
 class Accelerators(TorchFunctionMode):  # type: ignore[misc]
     """Meanwhile tensors that a script asks for on an accelerator are made on the host.
 
@@ -62,7 +69,7 @@ class Accelerators(TorchFunctionMode):  # type: ignore[misc]
             return func(*map(here, args), **there)
         if func is torch.Tensor.pin_memory:
             return args[0]
-        if func == _IS_CUDA and is_users(sys._getframe(1).f_code.co_filename):
+        if func == _IS_CUDA and of_script(sys._getframe(1)):
             return True
         if func in _READS:
             device().fetched(args[:1])

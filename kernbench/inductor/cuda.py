@@ -10,11 +10,10 @@ from typing import Any
 
 import torch
 
-from kernbench.inductor.accelerators import here, replaced
+from kernbench.inductor.accelerators import here, of_script, replaced
 from kernbench.inductor.buffers import context
 from kernbench.inductor.residents import device, untouched
 from kernbench.inductor.sources import refused
-from kernbench.support.user_code import is_users
 from kernbench.triton.launching import JITFunction, OnGrid, Placed
 from kernbench.triton.runtime import driver
 
@@ -121,7 +120,7 @@ def _no_gpu(before: Callable[[], None]) -> Callable[[], None]:
         frame: FrameType | None = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename == torch.cuda.__file__:
             name, frame = frame.f_code.co_name, frame.f_back
-        if frame is not None and is_users(frame.f_code.co_filename):
+        if of_script(frame):
             raise refused(
                 f"torch.cuda.{name} asks for a GPU, which the machine of a run is not; leave it out"
             )
