@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial, reduce
-from operator import mul
+from operator import getitem, mul
 from types import ModuleType
 from typing import Any
 
@@ -174,6 +174,7 @@ def _randint(low: int, high: int, size: Sequence[int], seed: Any) -> Any:
 
 _DRAWN = {
     "prims.inductor_seeds.default": _seeds,
+    "prims.inductor_lookup_seed.default": getitem,
     "prims.inductor_random.default": _random,
     "prims.inductor_randint.default": _randint,
 }
