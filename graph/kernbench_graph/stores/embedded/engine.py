@@ -30,7 +30,6 @@ _ASKING = {EXPLAIN: "EXPLAIN LOGICAL ", PROFILE: "PROFILE "}
 """The words before a query: only the logical plan has estimates."""
 _PLACE = re.compile(r"(?<=\(line: 1, offset: )\d+")
 _FILE_POOL = 1 << 30
-_LITTLE = 1 << 24
 _SMALLEST_POOL = 1 << 28
 _LARGEST_DATABASE = 1 << 38
 """The engine reserves this much address space for each database; its default is too much for many at once."""
@@ -86,17 +85,14 @@ class LadybugDatabase:
             )
             self._connection = ladybug.Connection(self._database)
             self._connection.execute(f"CALL var_length_extend_max_depth={LONGEST_PATH}")
+            # Several threads load rows, and add numbers, in any order: the last bits of a sum vary.
+            self._connection.execute("CALL threads=1")
         except (RuntimeError, OSError) as error:
             raise EngineError(f"cannot open the graph database ({_first_line(error)})") from error
 
     @contextmanager
-    def filling(self, data_bytes: int) -> Iterator[None]:
-        """All writes within the block, of about ``data_bytes``, in one transaction.
-
-        That costs a fraction of one for each; so does one thread where there is little to write.
-        """
-        if data_bytes < _LITTLE:
-            self.write("CALL threads=1", {})
+    def filling(self) -> Iterator[None]:
+        """All writes within the block in one transaction, which costs a fraction of one for each."""
         self.write("BEGIN TRANSACTION", {})
         try:
             yield

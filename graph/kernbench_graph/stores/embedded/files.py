@@ -10,13 +10,13 @@ from kernbench_graph.stores.embedded.engine import LadybugDatabase
 
 
 def _build(path: Path, fill: Fill[LadybugDatabase], data_bytes: int) -> None:
-    with LadybugDatabase(path) as database, database.filling(data_bytes):
+    with LadybugDatabase(path) as database, database.filling():
         fill(database)
 
 
 def _in_memory(fill: Fill[LadybugDatabase], data_bytes: int) -> LadybugDatabase:
     database = LadybugDatabase(data_bytes=data_bytes)
-    with closed_on_error(database), database.filling(data_bytes):
+    with closed_on_error(database), database.filling():
         fill(database)
     return database
 

@@ -13,7 +13,7 @@ from kernbench_graph.stores.embedded.cache import Progress
 from kernbench_graph.stores.embedded.ddl import statements
 from kernbench_graph.stores.embedded.engine import LadybugDatabase
 
-PROJECTION_VERSION = 11
+PROJECTION_VERSION = 12
 """Raised whenever the same record would be projected otherwise, so that caches are built anew."""
 
 HISTORY_TABLES = ("Use", "Launch")
