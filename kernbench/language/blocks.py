@@ -84,8 +84,10 @@ class BlockBytes(NamedTuple):
 
     def operand(self) -> Operand:
         """What is in memory: of the block's shape, or the elements that have an address."""
-        shape = self.shape if self.pieces is None else (sum([count for _, count in self.pieces]),)
-        return Operand(shape, self.dtype, address=self.runs[0][0] if self.runs else None)
+        shape, dtype, runs, pieces = self
+        if pieces is not None:
+            shape = (sum([count for _, count in pieces]),)
+        return Operand(shape, dtype, None, runs[0][0] if runs else None)
 
 
 def access(
@@ -105,6 +107,11 @@ def access(
     ``mask`` lets elements through, all without. With ``clip`` elements outside of a pointer's tensor are
     left out instead of refused: a mask that is not known yet may exclude them.
     """
+    itemsize = dtypes.SIZES.get(dtype, 0)
+    if itemsize and mask is None and strides is None and not clip:  # the usual access
+        nbytes = math.prod(shape) * itemsize
+        arguments.fits(argument, base, nbytes)
+        return BlockBytes(shape, dtype, ((int(base), nbytes),), None)
     if dtype in dtypes.PACKED:
         elements, size = dtypes.PACKED[dtype].packed
         dtypes.nbytes(shape, dtype)
@@ -117,15 +124,10 @@ def access(
         extent, runs, _ = _whole(groups, pitches, size)
         arguments.fits(argument, base, shift + extent * size)
         return BlockBytes(shape, dtype, tuple([(int(base) + shift + at, n) for at, n in runs]), None)
-    itemsize = dtypes.SIZES[dtype]
     ptr = base if isinstance(base, Address) else None
     tensor = None if ptr is None else ptr.tensor
     start = 0 if tensor is None else int(base) + shift - int(tensor)
     if mask is None:
-        if strides is None and not (clip and tensor is not None):
-            nbytes = math.prod(shape) * itemsize
-            arguments.fits(argument, base, nbytes)
-            return BlockBytes(shape, dtype, ((int(base), nbytes),), None)
         extent, runs, pieces = _whole(shape, strides or dtypes.row_major(shape), itemsize)
         if tensor is None or 0 <= start <= tensor.reach - extent * itemsize:
             first = int(base) + shift

@@ -269,17 +269,16 @@ class MemoryCalls(Builder):
                 "is a tensor, and there are no tensors of pointers; pass an address in bytes, or name rows "
                 "and columns with tl.make_block_ptr",
             )
-        address = arguments.address(argument, ptr)
-        if isinstance(ptr, Pointer):
-            shape = ptr.shape if shape is None else shape
+        kept = arguments.address(argument, ptr)
         if isinstance(ptr, Address):
-            dtype = ptr.dtype if dtype is None else dtype
+            kept, dtype = ptr, ptr.dtype if dtype is None else dtype
+            if shape is None and isinstance(ptr, Pointer):
+                shape = ptr.shape
         if shape is None:
             raise BadArgumentError(
                 "shape",
                 "is needed with a plain address; pointer + bytes is one, anywhere in the tensor or shard",
             )
-        kept = ptr if isinstance(ptr, Address) else address
         name = arguments.dtype("dtype", DEFAULT_DTYPE if dtype is None else dtype)
         return kept, arguments.shape("shape", shape), name
 

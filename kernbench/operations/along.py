@@ -88,8 +88,8 @@ ALONG = (
              _softmax, _of_softmax, axis=-1, float_only=True, ignored=("ieee_rounding",)),
     _running("cumsum", "Running sum along ``axis``. Sums of short integers are i32 or u32, of bf16 f32.",
              np.cumsum, _of_cumsum, axis=0, wide=_SHORT, running=True),
-    _running("cumprod", "Running product along ``axis``, in the types of running sums.",
-             np.cumprod, _of_cumprod, axis=0, wide=_SHORT, running=True),
+    _running("cumprod", "Running product along ``axis``. Integers keep their type, bf16 becomes f32.",
+             np.cumprod, _of_cumprod, axis=0, wide=("bf16",), running=True),
     _reduction("sum", """\
 Sum along ``axis``, or of all elements. Sums of short integers are i32 or u32, of f16 and bf16 f32.
 

@@ -175,7 +175,9 @@ def type_of(row: Operation, name: str, in_triton: bool) -> str:
         return "f32" if halves else "u32" if signless else "i32"
     if in_triton and name == "bf16" and row.name.startswith(("maximum", "minimum", "clamp")):
         return "f32"
-    if row.name in ("cumsum", "cumprod") and name != "f16" and name != "f32":
+    if row.name == "cumprod":  # as in Triton, products do not widen integers
+        return {"bf16": "f32", "i1": "i32"}.get(name, name)
+    if row.name == "cumsum" and name != "f16" and name != "f32":
         return {"bf16": "f32", "u8": "u32"}.get(name, "i32")
     if name in FLOATS:
         return name

@@ -12,6 +12,9 @@ cdef class Component(FabricNode):
     cdef public dict _direct
     cdef public list parts
     cdef readonly double read_ns, write_ns
+    cdef Component _last_to
+    cdef Link _last_link
+    cdef object _location
 
     @cython.locals(now=double, overhead=double, begun=double)
     cpdef double take_turn(self, object owner) except? -1.0

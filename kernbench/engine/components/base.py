@@ -45,6 +45,10 @@ class Component(FabricNode):
         self.clock = system.clock
         self._direct: dict[Component, Link] = {}
         """Links over which it has passed tokens."""
+        self._last_to: Component | None = None
+        self._last_link: Link | None = None
+        """The one over which it has passed the last token: mostly the next goes the same way."""
+        self._location: Location | None = None
         self.read_ns = self.write_ns = 0.0
         """Busy time of reading and of writing, for components that do both at once."""
         self.parts: list[Any] = []
@@ -68,7 +72,10 @@ class Component(FabricNode):
     @property
     def location(self) -> Location:
         """(sip, cube, pe), -1 where the component is above that level."""
-        return location(self.node)
+        found = self._location
+        if found is None:
+            found = self._location = location(self.node)
+        return found
 
     def wired(self) -> None:
         """Called when all components exist and are linked: look up neighbours here."""
@@ -141,9 +148,12 @@ class Component(FabricNode):
         return self._link_to(to).delay_ns
 
     def _link_to(self, to: Component) -> Link:
-        link = self._direct.get(to)
-        if link is None:
-            link = self._direct[to] = self.system.link(self.resource, to.resource)
+        link = self._last_link
+        if link is None or to is not self._last_to:
+            link = self._direct.get(to)
+            if link is None:
+                link = self._direct[to] = self.system.link(self.resource, to.resource)
+            self._last_to, self._last_link = to, link
         return link
 
     def finish(self, op: Op, t_ready: float, t_start: float, t_end: float) -> None:

@@ -101,8 +101,10 @@ class PeMmu(Translator):
 
     def requests(self, address: int, nbytes: int) -> list[PhysicalRequest]:
         """See :meth:`Translator.requests`."""
-        requests = self.system.addresses.requests
-        return [request for pa, run in self.extents(address, nbytes) for request in requests(pa, run)]
+        requests, extents = self.system.addresses.requests, self.extents(address, nbytes)
+        if len(extents) == 1:
+            return [*requests(*extents[0])]
+        return [request for pa, run in extents for request in requests(pa, run)]
 
     def install(self, message: MapMessage) -> None:
         """See :meth:`Translator.install`."""

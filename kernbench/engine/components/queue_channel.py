@@ -201,7 +201,7 @@ class QueueChannel:
 
     def _access(self, token: QueueToken, buffer_kind: str, op: Op, write: bool, done: Done) -> None:
         owner, nbytes = self._owner, token.nbytes
-        ready = float(owner.clock.now)
+        ready = owner.clock.time
         if not nbytes:
             done(ready)
             return

@@ -70,7 +70,7 @@ class QueueReceiver:
     def _seen(self, queue: Incoming, token: QueueToken, number: int) -> None:
         """The PE sees a token that is in its slot."""
         op = token.op
-        self._dma.finish(op, op.t_ready, op.t_ready, float(self._owner.clock.now))
+        self._dma.finish(op, op.t_ready, op.t_ready, self._owner.clock.time)
         queue.written(number)
         self._dma.forward(self._owner, self._advance)
 
@@ -84,8 +84,9 @@ class QueueReceiver:
         for receiving in list(self.open):
             if receiving.queue is None:
                 self._bind(receiving)
-            if receiving.queue is not None:
-                self._read_parts(receiving, receiving.queue)
+            queue = receiving.queue
+            if queue is not None and queue.cursor < queue.head:
+                self._read_parts(receiving, queue)
 
     def _bind(self, receiving: Receiving) -> None:
         """Find the message for ``receiving``, if there is one."""
@@ -93,15 +94,17 @@ class QueueReceiver:
         direction = receiving.command.direction
         if direction is None:
             queues = [*queues[self._turn :], *queues[: self._turn]]
-        for queue in candidates(queues, receiving):
+        for queue in queues:
+            if queue.reader is not None or direction not in (None, queue.entry.direction):
+                continue
             token = queue.first()
-            if queue.reader is not None or token is None:
+            if token is None:
                 continue
             if direction is None:
                 self._turn = (self._queues().index(queue) + 1) % len(queues)
             queue.reader = receiving
             receiving.queue = queue
-            receiving.t_start = float(self._owner.clock.now)
+            receiving.t_start = self._owner.clock.time
             receiving.command.message = token.message
             receiving.command.source = queue.entry.direction
             receiving.command.op.params["direction"] = queue.entry.direction
@@ -124,7 +127,7 @@ class QueueReceiver:
                 op.output = Operand((token.nbytes,), "i8", handle=op.id)
                 op.params["uses"] = 1
             receiving.parts[token.index] = op
-            ready = float(self._owner.clock.now)
+            ready = self._owner.clock.time
 
             def done(
                 start: float,
@@ -133,7 +136,7 @@ class QueueReceiver:
                 number: int = number,
                 ready: float = ready,
             ) -> None:
-                self._dma.finish(op, ready, start, float(self._owner.clock.now))
+                self._dma.finish(op, ready, start, self._owner.clock.time)
                 self._part_read(receiving, queue, token, op, number)
 
             if command.consume:
@@ -193,7 +196,7 @@ class QueueReceiver:
             op.output = op.output or Operand(message.shape, message.dtype, handle=op.id)
         else:
             op.output = None
-        self._owner.finish(op, receiving.t_ready, receiving.t_start, float(self._owner.clock.now))
+        self._owner.finish(op, receiving.t_ready, receiving.t_start, self._owner.clock.time)
         if command.completion is not None:
             command.completion.complete()
         else:

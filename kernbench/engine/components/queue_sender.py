@@ -80,7 +80,7 @@ class QueueSender:
         op.inputs = (source,)
         op.output = Operand(source.shape, source.dtype, handle=op.id)
         op.params["uses"] = command.message.parts
-        now = float(self._owner.clock.now)
+        now = self._owner.clock.time
         self._owner.finish(op, now, now, now)
         command.op.inputs = ()
         command.op.after.append((op.id, "part"))
@@ -93,7 +93,7 @@ class QueueSender:
             self._give_parts(queue, waited=True)
         elif queue.sends and not queue.looking:
             queue.looking = True
-            now, begun = float(self._owner.clock.now), queue.waits_from
+            now, begun = self._owner.clock.time, queue.waits_from
             looks = max(1, ceil((now - begun) / self._poll_ns))
             self._owner.clock.call_at(max(now, begun + looks * self._poll_ns), self._look, queue)
 
@@ -109,7 +109,7 @@ class QueueSender:
             assert sending.next is not None
             (offset, nbytes), sending.next = sending.next, next(sending.left, None)
             if sending.t_start < 0:
-                sending.t_start = float(self._owner.clock.now)
+                sending.t_start = self._owner.clock.time
             if sending.next is None:
                 queue.sends.popleft()
             self._give(queue, sending, offset, nbytes, waited=waited)
@@ -117,7 +117,7 @@ class QueueSender:
                 self._go_on(sending, -1)  # to the multicast's other sends, for which this one waits
             if sending.next is None:
                 self._post(queue, sending.command.op.id)
-        queue.waits_from = float(self._owner.clock.now)
+        queue.waits_from = self._owner.clock.time
 
     def _give(self, queue: Outgoing, sending: Sending, offset: int, nbytes: int, *, waited: bool) -> None:
         """A part has its slot, for which it may have ``waited``: get its bytes, and send it in order."""
@@ -175,7 +175,7 @@ class QueueSender:
             tokens = [other.outbox.popleft() for other, _ in together]
             peers = tuple([other.entry.peer for other, _ in together])
             for token in tokens:
-                token.op.t_ready = float(self._owner.clock.now)
+                token.op.t_ready = self._owner.clock.time
             self._owner.forward(self._dma, self._channel.send_tokens, tokens, peers, first.parent)
             for token in tokens:
                 self._given(token.sending)
@@ -189,7 +189,7 @@ class QueueSender:
         command = sending.command
         if sending.given < command.message.parts:
             return
-        self._owner.finish(command.op, sending.t_ready, sending.t_start, float(self._owner.clock.now))
+        self._owner.finish(command.op, sending.t_ready, sending.t_start, self._owner.clock.time)
         if command.completion is not None:
             command.completion.complete()
         elif sending.goes_on is not None:

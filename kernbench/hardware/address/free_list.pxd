@@ -14,12 +14,12 @@ cdef class FreeList:
     @cython.locals(offset="long long")
     cpdef Block take(self, long long nbytes, long long align)
     @cython.locals(
-        index=Py_ssize_t, found=Py_ssize_t, start="long long", size="long long", offset="long long", rest="long long",
-        most="long long",
+        block=tuple, index=Py_ssize_t, found=Py_ssize_t, start="long long", size="long long", offset="long long",
+        rest="long long", most="long long",
     )
     cdef long long fit(self, long long nbytes, long long align) except? -1
     @cython.locals(
-        index=Py_ssize_t, above=Py_ssize_t, middle=Py_ssize_t, start="long long", end="long long", after="long long",
-        before="long long", size="long long", joined=bint,
+        block=tuple, index=Py_ssize_t, above=Py_ssize_t, middle=Py_ssize_t, start="long long", end="long long",
+        after="long long", before="long long", size="long long", joined=bint,
     )
     cdef object give_back(self, long long offset, long long nbytes)

@@ -79,9 +79,11 @@ class FreeList:
         free = self._free
         found, most = -1, _MOST
         for index in range(len(free)):
-            start, size = free[index]
+            block = free[index]
+            size = block[1]
             if size < nbytes or size >= most:
                 continue
+            start = block[0]
             if (start + align - 1) // align * align + nbytes <= start + size:
                 found, most = index, size
                 if not self._smallest:
@@ -127,7 +129,8 @@ class FreeList:
         index, above, joined = 0, len(free), False
         while index < above:  # the first block after these bytes
             middle = (index + above) // 2
-            before, size = free[middle]
+            block = free[middle]
+            before = block[0]
             if before < offset:
                 index = middle + 1
             else:

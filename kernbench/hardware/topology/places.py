@@ -29,7 +29,7 @@ class Places:
 
     def part(self, kind: str, sip: int = -1, cube: int = -1, pe: int = -1) -> str:
         """As :meth:`find`; ``UsageError`` where there is none."""
-        found = self.find(kind, sip, cube, pe)
+        found = self._found.get((kind, sip, cube, pe))
         if found is None:
             at = ", ".join(
                 f"{level} {n}" for level, n in (("sip", sip), ("cube", cube), ("pe", pe)) if n >= 0
