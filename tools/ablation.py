@@ -53,6 +53,7 @@ SWITCHES: dict[str, dict[str, Case]] = {
             },
         },
         "loads ahead: one stage": {"stages": 1},
+        "one stage: operands pass through registers": {_PE + "pe_gemm.staging_bytes_per_cycle": 1e9},
         "launch of a kernel": {
             "parts": {"host.cpu": {"kind": "host_cpu", "launch_ns": 0}, "gpu": "gpu"},
             _GPU + "m_cpu.overhead_ns": 0,

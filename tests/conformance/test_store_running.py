@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from kernbench_graph import running
 from kernbench_graph.errors import QueryCancelledError, QueryError, QueryTimeoutError
 from kernbench_graph.store import GraphStore
-from kernbench_graph.stores.arcade import loading
+from kernbench_graph.stores.arcade import files
 
 from tests.conformance.conftest import NewStore
 from tests.conformance.graph_records import sample
@@ -142,7 +143,7 @@ def test_a_store_that_is_closed_cancels_what_runs(new_store: NewStore) -> None:
 def test_nobody_else_waits_while_a_graph_is_built(
     new_store: NewStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole, go = loading.project, threading.Event()
+    whole, go = files.FILES.project, threading.Event()
     built: list[str] = []
 
     def project(database: Any, parts: Any, *rest: Any, **more: Any) -> None:
@@ -152,7 +153,7 @@ def test_nobody_else_waits_while_a_graph_is_built(
             assert go.wait(LONG_S)
         whole(database, parts, *rest, **more)
 
-    monkeypatch.setattr(loading, "project", project)
+    monkeypatch.setattr(files, "FILES", replace(files.FILES, project=project))
     with new_store() as store:
         store.keep(*sample(id="a"))
         store.keep(*sample(id="b"))

@@ -106,6 +106,7 @@ def test_each_operation_runs_its_kernel_on_the_machine_of_the_chip() -> None:
     assert found[2] != llmcompass.us({**gelu, "chip": "A100"})
 
 
+@pytest.mark.slow
 def test_an_mi210_is_measured_at_the_clock_and_in_the_types_of_the_paper() -> None:
     """Every figure that goes with the clock follows it; kernels that are not products are of 32 bits."""
     ours = figures("mi210")

@@ -20,7 +20,7 @@ from kernbench.hardware.topology.neighbours import MachineShape, Neighbours
 from kernbench.hardware.topology.nodes import Location
 from kernbench.host.collectives.steps import Limits, Vector
 from kernbench.support.hints import suggestion
-from kernbench.support.user_modules import load_file, load_module
+from kernbench.support.user_modules import check, load_file, load_module
 
 if TYPE_CHECKING:
     from kernbench.host import Tensor
@@ -140,10 +140,12 @@ def find(name: str) -> Sequence[Algorithm]:
     Raises:
         ConfigError: There is no such module, or it has no ``ALGORITHMS``.
     """
+    place = name if "." in name else f"{_SHIPPED}.{name}"
+    check(place, "algorithm")
     try:
-        module = _module(name)
+        module = _module(name, place)
     except UsageError as error:
-        raise ConfigError(f"algorithm '{name}': {error}") from error
+        raise ConfigError(str(error)) from error
     found = getattr(module, "ALGORITHMS", None)
     if not isinstance(found, tuple | list) or not all(isinstance(one, Algorithm) for one in found):
         raise ConfigError(f"algorithm '{name}': its module has no ALGORITHMS, a tuple of Algorithm; add it")
@@ -156,7 +158,7 @@ def shipped() -> list[str]:
     return sorted(path.stem for path in folder.glob("*.py") if not path.stem.startswith("_"))
 
 
-def _module(name: str) -> ModuleType:
+def _module(name: str, place: str) -> ModuleType:
     if name.endswith(".py"):
         return sys.modules[load_file(name, "algorithm")]
     if "." not in name and name not in (known := shipped()):
@@ -164,4 +166,4 @@ def _module(name: str) -> ModuleType:
             f"algorithm '{name}' does not exist{suggestion(name, known)}; use one of {', '.join(known)}, "
             "a Python file or an importable module"
         )
-    return sys.modules[load_module(name if "." in name else f"{_SHIPPED}.{name}", "algorithm")]
+    return sys.modules[load_module(place, "algorithm")]
