@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -19,7 +20,8 @@ Mask = np.ndarray[Any, np.dtype[np.bool_]]
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 
-class BlockPointer(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class BlockPointer:
     """A block of an array in memory, made by ``tl.make_block_ptr``; all numbers count elements.
 
     ``shape`` and ``strides`` describe the array, ``offsets`` is the block's first element.
@@ -34,7 +36,8 @@ class BlockPointer(NamedTuple):
 
     def advanced(self, offsets: tuple[int, ...]) -> BlockPointer:
         """The block further on by ``offsets`` elements in each dimension."""
-        return self._replace(offsets=tuple([a + b for a, b in zip(self.offsets, offsets, strict=True)]))
+        first = tuple([a + b for a, b in zip(self.offsets, offsets, strict=True)])
+        return BlockPointer(self.base, self.shape, self.strides, first, self.block, self.dtype)
 
     def inside(self, boundary_check: Sequence[int]) -> Mask | None:
         """Which elements of the block lie in the array, ``None`` where all do.
