@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 LOOKED_UP = {
-    "_credit_paths", "_direct", "_feeder", "_found", "_inward", "_nearest", "_of_stage", "_outward", "_paths",
-    "_reached", "_reads", "_reverse", "_siblings", "_trees", "_weights", "_writes", "paths",
+    "_credit_paths", "_direct", "_feeder", "_found", "_inward", "_location", "_nearest", "_of_stage",
+    "_outward", "_paths", "_reached", "_reads", "_reverse", "_siblings", "_trees", "_weights", "_writes",
+    "paths",
 }  # fmt: skip
 """Attributes that keep what was looked up of the structure: a run may have filled them, no run changes it."""
 SETTLED = {

@@ -57,6 +57,7 @@ class Component(FabricNode):
     def reset(self) -> None:
         """See :meth:`Server.reset`."""
         FabricNode.reset(self)
+        self._last_to = self._last_link = None
         self.read_ns = self.write_ns = 0.0
         for part in self.parts:
             part.reset()
