@@ -24,7 +24,7 @@ from kernbench.api.comparing import compare
 from kernbench.errors import KernBenchError
 from tests.conformance.conftest import NewStore
 from tests.conformance.generated_runs import LIBRARY, SIZES
-from tests.conformance.graph_records import EVERYTHING, nodes_of_run, sample
+from tests.conformance.graph_records import EVERYTHING, made_here, nodes_of_run, sample
 
 HOSTILE = (
     "x' OR 1=1 //",
@@ -301,6 +301,7 @@ DATABASE_NAMES = [n for n in HOSTILE if len(n) < 1000 and "/" not in n and n != 
 
 def test_names_of_databases_on_a_server(neo4j_url: str) -> None:
     with open_store(neo4j_url) as store:
+        store.computed = made_here(store)
         store.keep(*sample(id="a"))
         before = dump(store)
         for name in DATABASE_NAMES:

@@ -35,6 +35,7 @@ def test_what_is_switched_off_changes_times_of_the_h100(name: str) -> None:
     rows = {"rows": 3, "cols": 1024, "warps": 4}
     small = [
         {"case": "matmul f16", "params": json.dumps(blocks)},
+        {"case": "matmul f16", "params": json.dumps({**blocks, "stages": 1})},
         {"case": "softmax f16", "params": json.dumps(rows)},
     ]
     off = ablation.SWITCHES["h100"][name]
