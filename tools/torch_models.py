@@ -2,7 +2,7 @@
 
     python -m tools.torch_models docs/reference/pytorch-models.md [NAME ...]
 
-With names only these rows are made anew, and others kept. Needs PyTorch; the models are those of
+With names, only these rows are rebuilt; the others are kept. Needs PyTorch; the models are those of
 ``tools/torch_outputs.py``, without gradients.
 """
 

@@ -80,7 +80,7 @@ class Event:
 
 
 class Stream:
-    """The machine's only stream: launches follow each other as far as they share PEs or tensors."""
+    """The machine's only stream: launches that share PEs or tensors run one after the other."""
 
     def __init__(self, *_: Any, **__: Any) -> None: ...
 
@@ -114,7 +114,7 @@ class Generator(torch.Generator):  # type: ignore[misc]
 
 
 def _no_gpu(before: Callable[[], None]) -> Callable[[], None]:
-    """``torch.cuda._lazy_init``, of which a script hears which of its calls needs a GPU."""
+    """``torch.cuda._lazy_init`` that refuses a script's call which needs a GPU, by name and line."""
 
     def start() -> None:
         frame: FrameType | None = sys._getframe(1)

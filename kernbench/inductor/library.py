@@ -131,7 +131,7 @@ def convolution_backward(
     g: Strided, x: Strided, weight: Strided, bias_sizes: Any, stride: Any, padding: Any, dilation: Any,
     transposed: bool, output_padding: Any, groups: int, output_mask: Sequence[bool],
 ) -> list[Strided | None]:  # fmt: skip
-    """The gradients of x, the filters and the bias, as far as ``output_mask`` asks for them."""
+    """The gradients of x, the filters and the bias that ``output_mask`` asks for."""
     steps = _steps_of(x, stride, padding, dilation)
     of_x = of_filters = of_bias = None
     if output_mask[0]:

@@ -91,7 +91,7 @@ def test_page_about_neo4j_runs_on_a_server(
 def test_links_lead_somewhere() -> None:
     for path in ALL:
         text = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
-        text = re.sub(r"`[^`\n]+`", "", text)  # what stands in a line of code is no link
+        text = re.sub(r"`[^`\n]+`", "", text)  # a line of code has no links
         for target in re.findall(r"\]\(([^)#]+)[^)]*\)", text):
             assert "://" in target or (path.parent / target).exists(), f"{path.name} links to {target}"
 

@@ -29,7 +29,7 @@ class _Said(Marked):
     places: dict[KeyPath, str] = field(default_factory=dict)
 
     def place(self, path: KeyPath, source: str) -> str:
-        """``file.py:12``, the line that said it, or what it is in; ``source`` where no file did."""
+        """``file.py:12``, the line that set it or its section; ``source`` where no line did."""
         known = (self.places.get(path[:depth]) for depth in range(len(path), -1, -1))
         return next(filter(None, known), source)
 

@@ -68,7 +68,7 @@ class _Lane:
 
 
 class _Asked(NamedTuple):
-    """A request to memory: what it is but for its place, and that."""
+    """A request to memory, and its place."""
 
     what: tuple[Any, ...]
     offset: int

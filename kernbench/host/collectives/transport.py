@@ -28,7 +28,7 @@ class Transport:
         self._known: dict[tuple[Location, str], Location] = {}
         self._setups: dict[tuple[Location, str], Event] = {}
         self._ready: Neighbours | None = None
-        """The last table of which all is set up."""
+        """The last table that is complete."""
 
     def ensure(self, wanted: Neighbours) -> None:
         """Return when every direction of ``wanted`` is set up.
