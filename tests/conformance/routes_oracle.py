@@ -189,7 +189,7 @@ class Asking:
         return rows
 
     def check_distances(self, rows: list[dict[str, Any]], src: str, traffic: str, kind: str) -> None:
-        """Every component of the kind ("" for any) has its row, without figures where there is no route."""
+        """Every component of the kind ("" for any) has a row; figures are empty where no route leads."""
         left = {row["component"]: row for row in rows}
         assert len(left) == len(rows)
         for node in self.machine.graph.nodes():

@@ -34,7 +34,7 @@ class Case:
     setup_ns: float
     """Time before the first link: address translation."""
     has_rows: bool = False
-    """Whether the memory is DRAM with rows and refreshes, for which there is no closed form."""
+    """Whether the memory is DRAM with rows and refreshes: its times have no closed form."""
 
     @property
     def op(self) -> str:
